@@ -1,0 +1,34 @@
+/**
+ * What one server said of itself when it was asked: the value that introspection makes, the cache
+ * keeps, and a catalog is built from. Plain data, as the server sent it; nothing here is trusted.
+ */
+
+/** A tool as the server declares it, unknown keys included. Only `name` is certain to be a string. */
+export interface DeclaredTool {
+  readonly name: string;
+  readonly [key: string]: unknown;
+}
+
+export interface ServerSnapshot {
+  readonly server: string;
+  readonly transport: "stdio" | "streamable-http" | "sse";
+  readonly era: "legacy" | "modern";
+  /** Evidence for the era: see manifest.schema.json. */
+  readonly verdict: "answered" | "silence" | "configured";
+  readonly protocolVersion: string;
+  /** Versions of a modern server's `server/discover` answer. */
+  readonly supportedVersions?: readonly string[];
+  readonly serverInfo?: { readonly name: string; readonly version: string; readonly title?: string };
+  readonly instructions?: string;
+  readonly capabilities: Readonly<Record<string, unknown>>;
+  /** `resources/list` really answers. */
+  readonly resources: boolean;
+  /** `prompts/list` really answers. */
+  readonly prompts: boolean;
+  /** All pages, in the server's order. */
+  readonly tools: readonly DeclaredTool[];
+  /** Milliseconds the list is fresh: the least over all pages; absent when any page carried none. */
+  readonly ttlMs?: number;
+  /** `private` unless every page said `public`. */
+  readonly cacheScope: "public" | "private";
+}

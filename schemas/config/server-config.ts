@@ -1,0 +1,109 @@
+/**
+ * A server's entry of `mcp.json` after validation and layering: plain, readonly data. Values are
+ * as written (`${VAR}`, `~/` and `!command` unexpanded): only `runtime/connect` resolves them, at the
+ * moment it connects, and nothing else may.
+ */
+
+export const EXPOSURES = ["codemode", "codemode-deferred", "deferred", "direct", "hidden"] as const;
+/** How a tool reaches the model (DESIGN section 5; Pi's `docs/mcp.md`). */
+export type Exposure = (typeof EXPOSURES)[number];
+
+/** One `toolExposure` entry; `pattern` is an exact tool name or has `*` for any characters. */
+export interface ExposureRule {
+  readonly pattern: string;
+  readonly exposure: Exposure;
+}
+
+export type Scope = "user" | "project";
+
+export interface StdioSettings {
+  readonly kind: "stdio";
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+}
+
+export interface OAuthSettings {
+  readonly clientId?: string;
+  readonly clientSecret?: string;
+  readonly clientName?: string;
+  readonly clientRegistration?: "auto" | "dcr" | "cimd";
+  readonly scope?: string;
+  readonly callbackPort?: number;
+  readonly callbackUrl?: string;
+  readonly authServerMetadataUrl?: string;
+}
+
+export interface HttpSettings {
+  readonly kind: "http";
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly oauth?: OAuthSettings;
+}
+
+/** Where a value stands, for diagnostics. 1-based, `file` as it should be shown to a person. */
+export interface SourceLocation {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+export interface ServerConfig {
+  /** Key in `mcpServers`: letters, digits, `_` and `-`. */
+  readonly name: string;
+  readonly scope: Scope;
+  /** Absolute path of the file that defines the server. In no artifact. */
+  readonly file: string;
+  /** Absolute folder that a missing or relative `cwd` is resolved against. */
+  readonly baseDir: string;
+  readonly location: SourceLocation;
+  readonly transport: StdioSettings | HttpSettings;
+  readonly enabled: boolean;
+  readonly exposure?: Exposure;
+  readonly toolExposure: readonly ExposureRule[];
+  readonly description?: string;
+  readonly maxOutputBytes?: number;
+  readonly protocolVersion: "auto" | "legacy" | "2026-07-28";
+  readonly tasks: boolean;
+  /** Freshness of a tool list that carries no `ttlMs` of its own, in milliseconds. */
+  readonly ttlMs: number;
+  /** Milliseconds per request (`requestTimeoutMs`, else `timeout` seconds, else 60,000); progress extends it. */
+  readonly requestTimeoutMs: number;
+  /** Milliseconds the compile-time version probe waits at most. */
+  readonly probeTimeoutMs: number;
+}
+
+/** Fields of a user's server that a project entry without `command`, `url` and `type` overrides. */
+export interface ServerOverride {
+  readonly enabled?: boolean;
+  readonly exposure?: Exposure;
+  readonly toolExposure?: readonly ExposureRule[];
+  readonly maxOutputBytes?: number;
+  readonly location: SourceLocation;
+}
+
+/** Everything the configuration files say, layered. One per run. */
+export interface Configuration {
+  /** Servers sorted by name, user and project scope; a user's server that the project overrides keeps scope `user`. */
+  readonly servers: readonly ServerConfig[];
+  /** Project overrides of user servers, by server name. Already applied to `servers`. */
+  readonly overrides: Readonly<Record<string, ServerOverride>>;
+  readonly project: ScopeSettings;
+  readonly user: ScopeSettings;
+  /** Absolute project root. */
+  readonly projectDir: string;
+  /** Absolute agent folder (`~/.pi/agent` or `$PI_CODING_AGENT_DIR`). */
+  readonly agentDir: string;
+  /** Absolute paths of all files of the layering, those that don't exist included: what `watch` watches. */
+  readonly files: readonly string[];
+}
+
+/** Top-level keys of one scope's files. */
+export interface ScopeSettings {
+  readonly maxOutputBytes?: number;
+  /** Tokens for declarations, default 3000. */
+  readonly inlineBudget: number;
+  /** Absolute output folder. */
+  readonly out: string;
+}

@@ -1,0 +1,80 @@
+/**
+ * What a run has to say, as data. Its look is decided when it is printed (`compiler/cli/print.ts`), so that
+ * `--json`, the terminal and a test see the same findings. An expected failure is a value of this
+ * kind; a throw is a bug.
+ */
+import type { Diagnostic as DiagnosticFile } from "./diagnostic.schema.ts";
+
+export type Diagnostic = Readonly<Omit<DiagnosticFile, "notes">> & { readonly notes: readonly string[] };
+export type Severity = Diagnostic["severity"];
+
+/** The outcome of a pipeline stage: as much of a value as could be made, and everything found on the way. */
+export interface Outcome<T> {
+  readonly value: T;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Every code there is, with the severity it has by default. A code is never reused for another meaning. */
+export const DIAGNOSTIC_CODES = {
+  // configuration
+  "config-syntax": "error",
+  "config-unreadable": "error",
+  "config-not-found": "error",
+  "config-shape": "error",
+  "duplicate-key": "warning",
+  "unknown-key": "warning",
+  "invalid-value": "error",
+  "invalid-exposure": "error",
+  "invalid-server": "error",
+  "invalid-server-name": "error",
+  "server-name-collision": "error",
+  "override-without-server": "warning",
+  "unmatched-tool-exposure": "warning",
+  "literal-secret": "warning",
+  "no-servers": "warning",
+  // introspection
+  "unset-variable": "error",
+  "command-failed": "error",
+  "missing-cwd": "error",
+  "server-unreachable": "error",
+  "server-stale": "warning",
+  "sign-in-needed": "error",
+  "server-unavailable": "error",
+  "protocol-mismatch": "error",
+  "server-timeout": "error",
+  "stdout-noise": "warning",
+  "capability-lie": "info",
+  "list-truncated": "warning",
+  "tools-unlisted": "warning",
+  "invalid-tool": "warning",
+  "duplicate-tool": "warning",
+  "not-cached": "error",
+  "cache-unwritable": "warning",
+  // generation
+  "tool-name-collision": "warning",
+  "declaration-degraded": "info",
+  "stub-type-unknown": "warning",
+  "schema-external-ref": "info",
+  // writing
+  "output-unwritable": "error",
+  "output-outside": "error",
+  "output-foreign": "warning",
+  "check-failed": "error",
+  "artifacts-missing": "error",
+  "artifacts-torn": "error",
+  "artifacts-format": "error",
+  "config-newer": "warning",
+} as const satisfies Record<string, Severity>;
+export type DiagnosticCode = keyof typeof DIAGNOSTIC_CODES;
+
+/** Makes a diagnostic with its code's severity unless told otherwise; `undefined` details are left out. */
+export function diagnostic(
+  code: DiagnosticCode,
+  message: string,
+  details: {
+    readonly [K in Exclude<keyof Diagnostic, "code" | "message">]?: Diagnostic[K] | undefined;
+  } = {},
+): Diagnostic {
+  const present = Object.fromEntries(Object.entries(details).filter(([, value]) => value !== undefined));
+  return { code, severity: DIAGNOSTIC_CODES[code], message, notes: [], ...present };
+}
