@@ -87,4 +87,10 @@ annotations?: {
 _meta?: {
 [k: string]: unknown
 }
+/**
+ * As declared by the server (2025-11-25 task support).
+ */
+execution?: {
+[k: string]: unknown
+}
 }

@@ -9,7 +9,7 @@ export interface SearchFile {
  */
 formatVersion: 1
 /**
- * The documents of the index; a document's id is its position here.
+ * The documents of the index, sorted by server and tool; a document's number is its position here.
  */
 tools: {
 /**
@@ -24,9 +24,7 @@ tool: string
 description: string
 }[]
 /**
- * A MiniSearch index as its toJSON() gives it.
+ * Inverted index, one entry a term: the term, then its postings, as schemas/search-postings.ts writes and reads them. Sorted by code unit.
  */
-index: {
-[k: string]: unknown
-}
+index: string[]
 }

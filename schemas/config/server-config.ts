@@ -97,6 +97,21 @@ export interface Configuration {
   readonly agentDir: string;
   /** Absolute paths of all files of the layering, those that don't exist included: what `watch` watches. */
   readonly files: readonly string[];
+  /**
+   * The user's servers as the user's file alone has them, sorted by name: before a project replaced or overrode
+   * any. What the user's artifacts are made from, so that they don't change from project to project.
+   */
+  readonly userServers?: readonly ServerConfig[];
+  /** Entries that were left out because of an error, sorted by name. Their artifacts must be kept. */
+  readonly dropped?: readonly DroppedServer[];
+  /** Pi's switch for activating its codemode tool; a project's value wins. */
+  readonly autoEnableCodemode?: boolean;
+}
+
+export interface DroppedServer {
+  readonly name: string;
+  readonly scope: Scope;
+  readonly location: SourceLocation;
 }
 
 /** Top-level keys of one scope's files. */
@@ -106,4 +121,15 @@ export interface ScopeSettings {
   readonly inlineBudget: number;
   /** Absolute output folder. */
   readonly out: string;
+  /** A whole file of this scope could not be used: servers that seem to be gone may not be. Remove no artifact. */
+  readonly incomplete?: boolean;
+}
+
+/**
+ * The servers that a scope's artifacts are made from: the user's as the user's file alone has them,
+ * untouched by the project at hand.
+ */
+export function serversOfScope(configuration: Configuration, scope: Scope): readonly ServerConfig[] {
+  const own = configuration.servers.filter((server) => server.scope === scope);
+  return scope === "user" ? (configuration.userServers ?? own) : own;
 }

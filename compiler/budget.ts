@@ -1,0 +1,106 @@
+/**
+ * Shares the declaration budget. Servers take turns, each placing its shortest tool not yet placed; one
+ * whose next tool does not fit stops, so that a talkative server can't crowd out the others. What is
+ * charged is the text of codemode.d.ts itself: its preamble and a header line for every server come
+ * first and are always there, even when they alone exceed the budget.
+ */
+import type { BudgetFile } from "../schemas/budget.schema.ts";
+import { byCodeUnit } from "../schemas/canonical.ts";
+import type { ScopePlan, ServerPlan, ToolPlan } from "./plan.ts";
+import { renderDeclarationsFile, tokensOf } from "./render/declarations-file.ts";
+
+/** Characters counted as one token (DESIGN section 4). */
+export const CHARS_PER_TOKEN = 4;
+
+export interface Budgeted {
+  /** Text of codemode.d.ts. */
+  readonly declarations: string;
+  readonly budget: BudgetFile;
+}
+
+interface Share {
+  readonly server: ServerPlan;
+  /** Tools eligible for a declaration, shortest first. */
+  readonly eligible: readonly ToolPlan[];
+  readonly shown: Set<string>;
+  stopped: boolean;
+}
+
+/** Places declarations within `inlineBudget` tokens. */
+export function shareBudget(plan: ScopePlan, inlineBudget: number): Budgeted {
+  const shares = plan.servers.filter(hasReachableTools).map((server): Share => {
+    const eligible = server.tools
+      .filter((tool) => tool.exposure === "codemode")
+      .sort((a, b) => lengthOf(a) - lengthOf(b) || byCodeUnit(a.tool.name, b.tool.name));
+    return { server, eligible, shown: new Set(), stopped: false };
+  });
+  let room = inlineBudget * CHARS_PER_TOKEN - renderDeclarationsFile(shares.map(fileEntry)).length;
+  for (let placed = true; placed; ) {
+    placed = false;
+    for (const share of shares) {
+      const next = share.stopped ? undefined : share.eligible[share.shown.size];
+      if (next === undefined) continue;
+      const cost = lengthOf(next) + SEPARATOR_CHARS;
+      if (cost > room) {
+        share.stopped = true;
+        continue;
+      }
+      share.shown.add(next.tool.name);
+      room -= cost;
+      placed = true;
+    }
+  }
+  const declarations = renderDeclarationsFile(shares.map(fileEntry));
+  return { declarations, budget: budgetFile(plan, shares, declarations, inlineBudget) };
+}
+
+/** Indentation and line end that the file adds to each declaration. */
+const SEPARATOR_CHARS = 3;
+
+const lengthOf = (tool: ToolPlan): number => tool.declaration!.length;
+const hasReachableTools = (server: ServerPlan): boolean => server.tools.some((tool) => tool.exposure !== "hidden");
+
+function fileEntry(share: Share): Parameters<typeof renderDeclarationsFile>[0][number] {
+  const { catalog } = share.server;
+  const summary = catalog.description ?? catalog.instructions;
+  return {
+    namespace: catalog.namespace,
+    name: catalog.name,
+    total: share.eligible.length,
+    ...(summary !== undefined && { summary }),
+    shown: share.server.tools
+      .filter((tool) => share.shown.has(tool.tool.name))
+      .map((tool) => ({ declaration: tool.declaration! })),
+  };
+}
+
+function budgetFile(
+  plan: ScopePlan,
+  shares: readonly Share[],
+  declarations: string,
+  inlineBudget: number,
+): BudgetFile {
+  const declared = new Set(shares.flatMap((share) => [...share.shown]));
+  const reachable = plan.servers.flatMap((server) => server.tools.filter((tool) => tool.exposure !== "hidden"));
+  const tokens = (tools: readonly ToolPlan[]) => tools.reduce((sum, tool) => sum + tokensOf(tool.declaration!), 0);
+  return {
+    formatVersion: 1,
+    inlineBudget,
+    charsPerToken: CHARS_PER_TOKEN,
+    declaredTokens: tokensOf(declarations),
+    totalTokens: tokens(reachable),
+    servers: shares.map((share) => ({
+      name: share.server.catalog.name,
+      tools: share.eligible.length,
+      shown: share.shown.size,
+      partial: share.shown.size < share.eligible.length,
+      tokens: tokens(share.server.tools.filter((tool) => share.shown.has(tool.tool.name))),
+    })),
+    tools: Object.fromEntries(
+      reachable.map((tool) => [
+        tool.tool.name,
+        { tokens: tokensOf(tool.declaration!), declared: declared.has(tool.tool.name) },
+      ]),
+    ),
+  };
+}

@@ -1,0 +1,110 @@
+/**
+ * The record of a compile that changed nothing to come back to: when configuration, surroundings and outputs are
+ * what they were, and every tool list is still fresh, the next compile would give the same bytes. Finding that
+ * out needs a few hashes and no parser, client or renderer, and is all that an unchanged compile costs.
+ */
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type KeyedHash, readCacheFile, writeCacheFile } from "./folder.ts";
+
+/** What decides the outcome of a compile, besides the servers' answers. */
+export interface RunKey {
+  /** Version of pimcp. */
+  readonly version: string;
+  readonly scopes: readonly string[];
+  readonly only: readonly string[];
+  /** Absolute paths of every file that could be part of the configuration. */
+  readonly files: readonly string[];
+  /** Absolute output folders. */
+  readonly folders: readonly string[];
+}
+
+interface RunRecord {
+  readonly format: 1;
+  readonly key: string;
+  /** Digest of each configuration file, in the order of the key's; null where there is none. */
+  readonly files: readonly (string | null)[];
+  readonly variables: readonly string[];
+  /** Keyed hash of the variables' values. */
+  readonly values: string;
+  /** Milliseconds since the epoch until which every list is fresh. */
+  readonly validUntil: number;
+  /** Digest of each output folder's manifest. */
+  readonly manifests: readonly (string | null)[];
+  readonly result: unknown;
+}
+
+/** What the last compile reported, when this one would report the same. */
+export async function findRecord(
+  folder: string,
+  hash: KeyedHash,
+  key: RunKey,
+  env: NodeJS.ProcessEnv,
+  now: number,
+): Promise<unknown> {
+  const record = (await readCacheFile(recordPath(folder, hash, key))) as Partial<RunRecord> | undefined;
+  if (record?.format !== 1 || record.key !== hash(key) || !(now < (record.validUntil ?? 0))) return undefined;
+  if (record.values !== valuesOf(hash, record.variables ?? [], env)) return undefined;
+  const files = await Promise.all(key.files.map(digestOfFile));
+  if (!sameList(files, record.files)) return undefined;
+  const manifests = await Promise.all(key.folders.map((path) => verifiedManifest(path)));
+  return sameList(manifests, record.manifests) ? record.result : undefined;
+}
+
+/** Remembers a compile. The caller leaves out runs with errors, stale servers or `!command` values. */
+export async function storeRecord(
+  folder: string,
+  hash: KeyedHash,
+  key: RunKey,
+  env: NodeJS.ProcessEnv,
+  facts: { readonly variables: readonly string[]; readonly validUntil: number; readonly result: unknown },
+): Promise<void> {
+  const record: RunRecord = {
+    format: 1,
+    key: hash(key),
+    files: await Promise.all(key.files.map(digestOfFile)),
+    variables: facts.variables,
+    values: valuesOf(hash, facts.variables, env),
+    validUntil: facts.validUntil,
+    manifests: await Promise.all(key.folders.map((path) => verifiedManifest(path))),
+    result: facts.result,
+  };
+  await writeCacheFile(recordPath(folder, hash, key), record);
+}
+
+const recordPath = (folder: string, hash: KeyedHash, key: RunKey): string => join(folder, "runs", `${hash(key)}.json`);
+
+function valuesOf(hash: KeyedHash, variables: readonly string[], env: NodeJS.ProcessEnv): string {
+  return hash(variables.map((name) => [name, env[name] ?? null]));
+}
+
+async function digestOfFile(path: string): Promise<string | null> {
+  const bytes = await readFile(path).catch(() => undefined);
+  return bytes ? sha256Bytes(bytes) : null;
+}
+
+/** Digest of a folder's manifest, when every file it lists is there with the content it lists; null otherwise. */
+async function verifiedManifest(folder: string): Promise<string | null> {
+  const bytes = await readFile(join(folder, "manifest.json")).catch(() => undefined);
+  const files = bytes && listedFiles(bytes.toString("utf8"));
+  if (!files) return null;
+  const whole = await Promise.all(
+    Object.entries(files).map(async ([path, digest]) => (await digestOfFile(join(folder, path))) === digest),
+  );
+  return whole.every(Boolean) ? sha256Bytes(bytes) : null;
+}
+
+function listedFiles(text: string): Record<string, string> | undefined {
+  try {
+    return (JSON.parse(text) as { files?: Record<string, string> } | null)?.files;
+  } catch {
+    return undefined; // torn: the compile that follows writes it anew
+  }
+}
+
+const sha256Bytes = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
+
+function sameList(a: readonly (string | null)[], b: readonly (string | null)[] | undefined): boolean {
+  return b !== undefined && a.length === b.length && a.every((item, index) => item === b[index]);
+}

@@ -1,0 +1,114 @@
+/**
+ * A compile that has something to do: loads the configuration, runs the pipeline with everything it takes
+ * from the outside, and records the run when nothing speaks against serving it again.
+ */
+import type { Configuration, ServerConfig } from "../../schemas/config/server-config.ts";
+import { type Diagnostic, diagnostic } from "../../schemas/diagnostic.ts";
+import { isCommandValue, variablesOf } from "../../schemas/expand.ts";
+import { nearest } from "../../schemas/nearest.ts";
+import type { Introspect } from "../acquire.ts";
+import { storeRecord } from "../cache/record.ts";
+import { openSnapshotCache } from "../cache/snapshot-cache.ts";
+import { openTypeCache } from "../cache/type-cache.ts";
+import { checkFinding, compile } from "../compile.ts";
+import { loadConfiguration } from "../config.ts";
+import type { ConfigurationFiles } from "../config-files.ts";
+import type { CompileRequest, CompileResult, RunCache } from "./compile-command.ts";
+import type { Io } from "./io.ts";
+import { startProgress } from "./progress.ts";
+
+/** Servers asked at the same time. Most of their time is their own start, so more than there are cores. */
+const CONCURRENCY = 8;
+
+export interface AfreshOptions {
+  readonly files: ConfigurationFiles;
+  readonly request: CompileRequest;
+  readonly io: Io;
+  readonly cache: RunCache;
+}
+
+export async function compileAfresh({ files, request, io, cache }: AfreshOptions): Promise<CompileResult> {
+  const loaded = await loadConfiguration(files);
+  const configuration = withOut(loaded.value, request);
+  const findings = [...loaded.diagnostics, ...unknownServers(configuration, request)];
+  const types = await openTypeCache(cache.folder, cache.hash(cache.key.folders));
+  const surroundings = { env: io.env, homedir: io.homedir, signal: io.signal };
+  const progress = startProgress(io);
+  try {
+    const outcome = await compile(configuration, findings, {
+      ...request,
+      cache: await openSnapshotCache({ ...surroundings, folder: cache.folder, now: Date.now }),
+      introspect: lazyIntrospect(surroundings),
+      types,
+      concurrency: CONCURRENCY,
+      signal: io.signal,
+      onProgress: progress.onProgress,
+    });
+    await types.save();
+    const check = request.check ? checkFinding(outcome.value) : undefined;
+    const diagnostics = [...findings, ...outcome.diagnostics, ...(check ? [check] : [])];
+    const result: CompileResult = { reports: outcome.value, diagnostics };
+    if (!io.signal.aborted && !request.check) await record(configuration, result, cache, io);
+    return result;
+  } finally {
+    progress.end();
+  }
+}
+
+/** The MCP client is imported when the first server has to be asked, and not before. */
+function lazyIntrospect(surroundings: { env: NodeJS.ProcessEnv; homedir: string }): Introspect {
+  return async (server, signal) => {
+    const { introspect } = await import("../introspect/introspect.ts");
+    return introspect(server, { ...surroundings, signal });
+  };
+}
+
+function withOut(configuration: Configuration, request: CompileRequest): Configuration {
+  if (request.out === undefined) return configuration;
+  const scope = request.scopes[0]!;
+  return { ...configuration, [scope]: { ...configuration[scope], out: request.out } };
+}
+
+function unknownServers(configuration: Configuration, request: CompileRequest): Diagnostic[] {
+  const names = configuration.servers.map((server) => server.name);
+  return (request.only ?? []).flatMap((name) => {
+    if (names.includes(name)) return [];
+    const close = nearest(name, names);
+    const remedy = close ? `did you mean "${close}"?` : `there are: ${names.join(", ") || "none"}`;
+    return [diagnostic("unknown-server", `--server ${name}: no such server; ${remedy}`)];
+  });
+}
+
+/** A run is worth recording when the next one would come to the same end without asking anybody. */
+async function record(configuration: Configuration, result: CompileResult, cache: RunCache, io: Io): Promise<void> {
+  const used = configuration.servers.filter((server) => server.enabled);
+  if (result.diagnostics.some((found) => found.severity === "error") || used.some(runsCommands)) return;
+  const servers = result.reports.flatMap((report) => report.servers);
+  const validUntil = Math.min(...result.reports.map((report) => report.freshUntil));
+  if (servers.some((server) => server.status === "stale") || !(validUntil > Date.now())) return;
+  const reports = result.reports.map((report) => ({
+    ...report,
+    servers: report.servers.map((server) =>
+      server.status === "compiled" || server.status === "unchanged"
+        ? { ...server, status: "unchanged" as const, source: "cache" as const, durationMs: 0 }
+        : server,
+    ),
+    files: report.files.flatMap(({ path, status }) => (status === "removed" ? [] : [{ path, status: "unchanged" as const }])),
+  }));
+  await storeRecord(cache.folder, cache.hash, cache.key, io.env, {
+    variables: [...new Set(used.flatMap((server) => textsOf(server).flatMap(variablesOf)))].sort(),
+    validUntil,
+    result: { ...result, reports },
+  });
+}
+
+const runsCommands = (server: ServerConfig): boolean => textsOf(server).some(isCommandValue);
+
+/** Every text of an entry that may hold a variable or a command. */
+function textsOf({ transport }: ServerConfig): string[] {
+  if (transport.kind === "http") {
+    const oauth = Object.values(transport.oauth ?? {}).filter((value) => typeof value === "string");
+    return [transport.url, ...Object.values(transport.headers), ...oauth];
+  }
+  return [transport.command, ...transport.args, ...Object.values(transport.env), transport.cwd ?? ""];
+}

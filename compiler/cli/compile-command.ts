@@ -1,0 +1,138 @@
+/**
+ * `pimcp compile`. First looks whether this compile is the last one over again (compiler/cache/record.ts), and
+ * only otherwise loads what compiling takes.
+ */
+import { isAbsolute, relative, resolve } from "node:path";
+import type { Configuration, Scope } from "../../schemas/config/server-config.ts";
+import type { Diagnostic } from "../../schemas/diagnostic.ts";
+import { cacheFolder, type KeyedHash, keyedHash } from "../cache/folder.ts";
+import { findRecord, type RunKey } from "../cache/record.ts";
+import type { ScopeReport, ServerReport } from "../compile.ts";
+import { type ConfigurationFiles, locateConfiguration } from "../config-files.ts";
+import type { WriteResult } from "../write.ts";
+import type { Invocation } from "./commands.ts";
+import { EXIT, type Io } from "./io.ts";
+import { diagnosticsText } from "./print.ts";
+import { summaryLines } from "./summary.ts";
+import { version } from "./version.ts";
+
+/** What `--json` prints (DESIGN section 4). */
+interface CompileJson {
+  readonly ok: boolean;
+  readonly servers: readonly ServerReport[];
+  readonly files: readonly WriteResult[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** The outcome of a compile as it is printed and recorded. */
+export interface CompileResult {
+  readonly reports: readonly ScopeReport[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** A compile's flags, understood. */
+export interface CompileRequest {
+  readonly scopes: readonly Scope[];
+  readonly only?: readonly string[];
+  readonly check: boolean;
+  readonly refresh: boolean;
+  readonly offline: boolean;
+  /** Absolute folder of `--out`. */
+  readonly out?: string;
+}
+
+export async function run(invocation: Invocation, io: Io): Promise<number> {
+  const request = understand(invocation, io);
+  if (typeof request === "string") {
+    io.err(`pimcp compile: ${request}\n`);
+    return EXIT.usage;
+  }
+  const result = await compileOnce(invocation, request, io);
+  if (io.signal.aborted) return EXIT.interrupted;
+  print(result, invocation, io);
+  return result.diagnostics.some((found) => found.severity === "error") ? EXIT.reported : EXIT.ok;
+}
+
+/** Compiles once, by the shortest way there is. */
+export async function compileOnce(invocation: Invocation, request: CompileRequest, io: Io): Promise<CompileResult> {
+  const { config } = invocation.flags;
+  const files = await locateConfiguration({
+    cwd: io.cwd,
+    env: io.env,
+    homedir: io.homedir,
+    ...(typeof config === "string" && { config }),
+  });
+  const folder = cacheFolder(io.env, io.homedir);
+  const hash = await keyedHash(folder);
+  const key = runKey(request, files);
+  if (!request.refresh && !request.offline) {
+    const found = await findRecord(folder, hash, key, io.env, Date.now());
+    if (found !== undefined) return found as CompileResult;
+  }
+  const { compileAfresh } = await import("./compile-afresh.ts");
+  return compileAfresh({ files, request, io, cache: { folder, hash, key } });
+}
+
+/** The cache of one run, opened. */
+export interface RunCache {
+  readonly folder: string;
+  readonly hash: KeyedHash;
+  readonly key: RunKey;
+}
+
+function runKey(request: CompileRequest, files: ConfigurationFiles): RunKey {
+  return {
+    version,
+    scopes: request.scopes,
+    only: request.only ?? [],
+    files: files.candidates.map((file) => file.path),
+    folders: request.scopes.map((scope) => (scope === "project" && request.out) || files.defaultOut[scope]),
+  };
+}
+
+function understand({ flags }: Invocation, io: Io): CompileRequest | string {
+  const scope = flags["scope"] ?? "all";
+  if (scope !== "all" && scope !== "project" && scope !== "user") {
+    return `--scope is project, user or all, not "${String(scope)}"`;
+  }
+  if (flags["refresh"] && flags["offline"]) return "--refresh asks every server and --offline asks none; choose one";
+  const scopes: Scope[] = scope !== "all" ? [scope] : flags["config"] || flags["out"] ? ["project"] : ["user", "project"];
+  const only = flags["server"] as readonly string[] | undefined;
+  return {
+    scopes,
+    ...(only && { only }),
+    check: flags["check"] === true,
+    refresh: flags["refresh"] === true,
+    offline: flags["offline"] === true,
+    ...(typeof flags["out"] === "string" && { out: resolve(io.cwd, flags["out"]) }),
+  };
+}
+
+/** Prints a result: diagnostics on stderr, the summary or the JSON object on stdout. */
+export function print(result: CompileResult, invocation: Invocation, io: Io): void {
+  const verbose = invocation.flags["verbose"] === true;
+  if (invocation.flags["json"]) {
+    const json: CompileJson = {
+      ok: !result.diagnostics.some((found) => found.severity === "error"),
+      servers: result.reports.flatMap((report) => report.servers),
+      files: result.reports.flatMap((report) =>
+        report.files.map(({ path, status }) => ({ path: `${shownFolder(report.folder, io.cwd)}/${path}`, status })),
+      ),
+      diagnostics: result.diagnostics,
+    };
+    io.out(`${JSON.stringify(json, undefined, 2)}\n`);
+    return;
+  }
+  io.err(diagnosticsText(result.diagnostics, io.errLook, verbose));
+  for (const report of result.reports) {
+    io.out(summaryLines(report, shownFolder(report.folder, io.cwd), io.outLook).map((line) => `${line}\n`).join(""));
+  }
+}
+
+/** A folder below the working folder is shown as it is reached from there, any other one whole. */
+export function shownFolder(folder: string, cwd: string): string {
+  const path = relative(cwd, folder);
+  return path === "" ? "." : path.startsWith("..") || isAbsolute(path) ? folder : path;
+}
+
+export type { Configuration };

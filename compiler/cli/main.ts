@@ -1,0 +1,119 @@
+/**
+ * The command line: parses arguments by the table in commands.ts, prints help, and hands over. Errors of usage
+ * exit with 2 and say what would have been right. Imports nothing heavy: a command's module is loaded when it runs.
+ */
+import { homedir } from "node:os";
+import { resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { COMMANDS, COMMON_OPTIONS, type CommandSpec, type Invocation, type OptionSpec } from "./commands.ts";
+import { EXIT, type Io } from "./io.ts";
+
+/** Runs one command line (without `node` and the script) and resolves to its exit code. Never throws for bad input. */
+export async function main(argv: readonly string[], io: Io): Promise<number> {
+  const [name, ...rest] = argv;
+  if (name === undefined || name === "--help" || name === "-h" || name === "help") {
+    const about = rest[0] === undefined ? undefined : COMMANDS.find((command) => command.name === rest[0]);
+    io.out(about ? commandHelp(about) : overview());
+    return EXIT.ok;
+  }
+  if (name === "--version" || name === "-v") {
+    const { version } = await import("./version.ts");
+    io.out(`${version}\n`);
+    return EXIT.ok;
+  }
+  const command = COMMANDS.find((one) => one.name === name);
+  if (!command) return usage(io, await unknownCommand(name));
+  const parsed = parse(command, rest);
+  if (!parsed.ok) return usage(io, `${parsed.message}\nRun \`pimcp ${name} --help\` for what it takes.`);
+  if (parsed.invocation.flags["help"]) {
+    io.out(commandHelp(command));
+    return EXIT.ok;
+  }
+  const cwd = parsed.invocation.flags["cwd"];
+  const { run } = await command.load();
+  return run(parsed.invocation, typeof cwd === "string" ? { ...io, cwd: resolve(io.cwd, cwd) } : io);
+}
+
+type Parsed = { readonly ok: true; readonly invocation: Invocation } | { readonly ok: false; readonly message: string };
+
+function parse(command: CommandSpec, argv: readonly string[]): Parsed {
+  const options = Object.fromEntries(
+    Object.entries({ ...COMMON_OPTIONS, ...command.options }).map(([name, spec]) => [
+      name,
+      { type: spec.type, multiple: spec.multiple ?? false, ...(name === "help" && { short: "h" }) },
+    ]),
+  );
+  try {
+    const { values, positionals } = parseArgs({ args: [...argv], options, allowPositionals: true, strict: true });
+    const [least, most] = command.arity;
+    if (!values["help"] && positionals.length < least) return { ok: false, message: `missing ${command.operands}` };
+    if (positionals.length > most) return { ok: false, message: `unexpected argument "${positionals[most]}"` };
+    return { ok: true, invocation: { operands: positionals, flags: values } };
+  } catch (error) {
+    // parseArgs words its own errors well; only its hint about `--` is longer than it helps.
+    const message = error instanceof Error ? error.message : String(error);
+    return { ok: false, message: message.split(". To specify")[0]! };
+  }
+}
+
+async function unknownCommand(name: string): Promise<string> {
+  const { nearest } = await import("../../schemas/nearest.ts");
+  const close = nearest(name, COMMANDS.map((command) => command.name));
+  return `unknown command "${name}"${close ? `; did you mean \`${close}\`?` : ""}\nRun \`pimcp --help\` for the commands there are.`;
+}
+
+function usage(io: Io, message: string): number {
+  io.err(`pimcp: ${message}\n`);
+  return EXIT.usage;
+}
+
+function overview(): string {
+  const width = Math.max(...COMMANDS.map((command) => command.name.length + 1 + command.operands.length));
+  const rows = COMMANDS.map(({ name, operands, summary }) => `  ${`${name} ${operands}`.padEnd(width)}  ${summary}`);
+  return [
+    "pimcp: compiles mcp.json into typed, reviewable artifacts",
+    "",
+    "Usage: pimcp <command> [options]",
+    "",
+    ...rows,
+    "",
+    "Every command has --help, --json, --config FILE and --cwd DIR.",
+    "",
+  ].join("\n");
+}
+
+function commandHelp(command: CommandSpec): string {
+  const options = { ...command.options, ...COMMON_OPTIONS };
+  const head = ([name, spec]: [string, OptionSpec]) =>
+    `--${name}${spec.type === "string" ? ` ${spec.value ?? "VALUE"}` : ""}`;
+  const entries = Object.entries(options);
+  const width = Math.max(...entries.map((entry) => head(entry).length));
+  return [
+    `pimcp ${command.name}: ${command.summary}`,
+    "",
+    `Usage: pimcp ${[command.name, command.operands].filter(Boolean).join(" ")} [options]`,
+    "",
+    ...entries.map((entry) => `  ${head(entry).padEnd(width)}  ${entry[1].help}`),
+    ...(command.details ? ["", command.details] : []),
+    "",
+  ].join("\n");
+}
+
+/** The Io of this process. */
+export function processIo(signal: AbortSignal): Io {
+  const look = (stream: NodeJS.WriteStream) => ({
+    colour: Boolean(stream.isTTY) && !process.env["NO_COLOR"] && process.env["TERM"] !== "dumb",
+    width: stream.columns ?? 80,
+  });
+  return {
+    env: process.env,
+    homedir: process.env["HOME"] || homedir(),
+    cwd: process.cwd(),
+    out: (text) => void process.stdout.write(text),
+    err: (text) => void process.stderr.write(text),
+    outLook: look(process.stdout),
+    errLook: look(process.stderr),
+    interactive: Boolean(process.stderr.isTTY),
+    signal,
+  };
+}

@@ -1,0 +1,73 @@
+/**
+ * How findings and tables look. Diagnostics are data until they get here; this is the only place that
+ * knows about colour and width. Text from servers has its control and bidirectional characters taken
+ * out, so that nothing a server says can move the cursor or reorder a line.
+ */
+import { styleText } from "node:util";
+import type { Diagnostic } from "../../schemas/diagnostic.ts";
+
+export interface Look {
+  readonly colour: boolean;
+  /** Columns of the terminal; text is cut or wrapped to it where that helps. */
+  readonly width: number;
+}
+
+type Style = Parameters<typeof styleText>[0];
+
+/** Colours text where the stream takes colours. */
+export function paint(look: Look, style: Style, text: string): string {
+  return look.colour ? styleText(style, text, { validateStream: false } as never) : text;
+}
+
+/** Escapes, control characters and bidirectional marks made visible as `\u001b`; line ends and tabs become blanks. */
+export function printable(text: string): string {
+  return text
+    .replace(/[\t\n\r\u2028\u2029]+/g, " ")
+    .replace(
+      /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g,
+      (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+    );
+}
+
+/**
+ * `mcp.json:9:19: error: message [code]`, notes indented below (DESIGN section 4). One without a place starts with
+ * its severity, so that editors and people can tell both apart.
+ */
+export function diagnosticLines(found: Diagnostic, look: Look): string[] {
+  const place = found.file
+    ? `${printable(found.file)}${found.line ? `:${found.line}${found.column ? `:${found.column}` : ""}` : ""}: `
+    : "";
+  const style: Style = found.severity === "error" ? "red" : found.severity === "warning" ? "yellow" : "cyan";
+  const head = `${place}${paint(look, style, `${found.severity}:`)} ${printable(found.message)} ${paint(look, "dim", `[${found.code}]`)}`;
+  const where = whereAmong(found);
+  return [head, ...[...(where ? [where] : []), ...found.notes].map((note) => `  note: ${printable(note)}`)];
+}
+
+/** Server, tool and pointer, where the message has no file to point at. */
+function whereAmong({ server, tool, pointer }: Diagnostic): string | undefined {
+  if (pointer === undefined) return undefined;
+  return [server && `server "${server}"`, tool && `tool "${tool}"`, pointer || "/"].filter(Boolean).join(", ");
+}
+
+/** `1 error, 2 warnings`, or undefined when there is nothing to count. */
+export function countLine(found: readonly Diagnostic[]): string | undefined {
+  const counts = (["error", "warning"] as const).flatMap((severity) => {
+    const count = found.filter((one) => one.severity === severity).length;
+    return count > 0 ? [`${count} ${severity}${count === 1 ? "" : "s"}`] : [];
+  });
+  return counts.length > 0 ? counts.join(", ") : undefined;
+}
+
+/**
+ * All findings as text: errors and warnings in full, and how many there are. Infos are shown only when asked for
+ * (`--verbose`), otherwise counted by code: they are the normal noise of real servers.
+ */
+export function diagnosticsText(found: readonly Diagnostic[], look: Look, verbose = false): string {
+  const shown = found.filter((one) => verbose || one.severity !== "info");
+  const lines = shown.flatMap((one) => diagnosticLines(one, look));
+  const hidden = found.length - shown.length;
+  const count = countLine(found);
+  const more = hidden > 0 ? `${hidden} remark${hidden === 1 ? "" : "s"} more with --verbose` : undefined;
+  const summary = [count, more].filter((part) => part !== undefined).join("; ");
+  return [...lines, ...(summary ? [summary] : [])].map((line) => `${line}\n`).join("");
+}

@@ -1,0 +1,46 @@
+/**
+ * Notices a configuration that is newer than its artifacts. Nearly free when nothing changed: a look at the files'
+ * times; only where a configuration file is not older than the manifest is the configuration itself
+ * read and compared, by a function that the caller imports then.
+ */
+import { lstatSync, statSync } from "node:fs";
+import { join } from "node:path";
+import type { ToolTable } from "../../schemas/artifacts/tool-table.ts";
+import type { Scope } from "../../schemas/config/server-config.ts";
+import { type Diagnostic, diagnostic } from "../../schemas/diagnostic.ts";
+
+export interface FreshnessQuestion {
+  readonly table: ToolTable;
+  /** Absolute output folder of each scope whose artifacts are loaded. */
+  readonly folders: { readonly [S in Scope]?: string };
+  /** Absolute paths of the configuration files, those that don't exist included. */
+  readonly configFiles: readonly string[];
+  /** The settings digest of the configuration as it is now; undefined where it can't be told. */
+  readonly settingsDigest: (scope: Scope) => Promise<string | undefined>;
+}
+
+/** One `config-newer` warning for every scope whose artifacts were compiled from other settings. */
+export async function findNewerConfig(question: FreshnessQuestion): Promise<readonly Diagnostic[]> {
+  const found: Diagnostic[] = [];
+  const changed = Math.max(0, ...question.configFiles.map(changedAt));
+  for (const scope of ["project", "user"] as const) {
+    const folder = question.folders[scope];
+    const compiled = question.table.folder(scope)?.manifest.settings;
+    if (folder === undefined || compiled === undefined || changed < changedAt(join(folder, "manifest.json"))) continue;
+    const current = await question.settingsDigest(scope);
+    if (current === undefined || current === compiled) continue;
+    found.push(
+      diagnostic("config-newer", `the ${scope}'s configuration changed after its artifacts were compiled; run \`pimcp compile\``, {
+        file: folder,
+      }),
+    );
+  }
+  return found;
+}
+
+/** Milliseconds of the last change, of the link or of what it leads to; 0 for a file that isn't there. */
+function changedAt(path: string): number {
+  const link = lstatSync(path, { throwIfNoEntry: false });
+  const file = statSync(path, { throwIfNoEntry: false });
+  return Math.max(link?.mtimeMs ?? 0, file?.mtimeMs ?? 0);
+}

@@ -1,0 +1,212 @@
+/**
+ * Connects to a server over HTTP: Streamable HTTP, and the older SSE transport only once a POST of `initialize`
+ * was answered with 404, 405, 406 or 415. The version probe goes over the real connection. A refusal
+ * (401, 403), a network error or a transient status (408, 429, 5xx) says nothing about a server's age and never leads to
+ * another protocol: the former are reported at once, the latter after two more attempts.
+ */
+import type * as Sdk from "@modelcontextprotocol/client";
+import type { ConnectTask } from "./connect-task.ts";
+import type { Wire } from "./exchange.ts";
+import { type Failure, failureOf, timeoutFailure } from "./failure.ts";
+import { boundedFetch, type Fetch } from "./http-fetch.ts";
+import { classifyMessage } from "./message.ts";
+import { ask, MODERN_VERSION, type ProbeReply, type ProbeVerdict, readAnswer } from "./probe.ts";
+import type { ResolvedHttp } from "./resolve.ts";
+import { establish, type OpenWire, type SessionOutcome } from "./session.ts";
+import { MAX_MESSAGE_BYTES } from "./stdio.ts";
+import { type EraVerdict, type Opening, openingOf } from "./verdict.ts";
+
+export interface HttpOptions {
+  readonly fetch?: Fetch | undefined;
+  readonly listen?: boolean | undefined;
+  readonly authProvider?: Sdk.AuthProvider | Sdk.OAuthClientProvider | undefined;
+}
+
+export interface HttpOutcome {
+  readonly outcome: SessionOutcome;
+  readonly doing: string;
+}
+
+const LEGACY: Opening = { era: "legacy" };
+/** Pauses before the attempts after the first. */
+const RETRY_PAUSES_MS = [250, 1000];
+/** Statuses of a POST that say: no Streamable HTTP here. */
+const NOT_STREAMABLE = new Set([404, 405, 406, 415]);
+const FAREWELL_MS = 1000;
+
+export async function connectHttp(server: ResolvedHttp, task: ConnectTask, options: HttpOptions): Promise<HttpOutcome> {
+  const { sdk } = await task.settings();
+  const attempt = () => connectOnce(server, task, sdk, options);
+  let result = await attempt();
+  for (const pauseMs of RETRY_PAUSES_MS) {
+    if (result.outcome.ok || result.outcome.failure.kind !== "unavailable" || task.signal.aborted) break;
+    await pause(pauseMs, task.signal);
+    result = await attempt();
+  }
+  if (!result.outcome.ok && task.signal.aborted) return { ...result, outcome: { ok: false, failure: task.stopped() } };
+  return result;
+}
+
+async function connectOnce(
+  server: ResolvedHttp,
+  task: ConnectTask,
+  sdk: typeof Sdk,
+  options: HttpOptions,
+): Promise<HttpOutcome> {
+  const { prior } = task;
+  if (prior?.transport === "sse") return overSse(server, task, sdk, options, prior.verdict);
+  if (prior?.era === "modern") {
+    const wire = await streamable(server, sdk, options, task);
+    return handshake(wire, task, openingOf(prior), prior.verdict);
+  }
+  if (prior !== undefined) return initialize(server, task, sdk, options, prior.verdict);
+  if (task.protocolVersion === "legacy") return initialize(server, task, sdk, options, "configured");
+  return negotiate(server, task, sdk, options);
+}
+
+async function negotiate(server: ResolvedHttp, task: ConnectTask, sdk: typeof Sdk, options: HttpOptions): Promise<HttpOutcome> {
+  const pinned = task.protocolVersion !== "auto";
+  const doing = "probing its protocol version";
+  const open = await streamable(server, sdk, options, task);
+  const answer = await probe(open.wire, task, sdk, server.secrets);
+  if (answer.kind === "modern") {
+    const opening = { era: "modern" as const, discovery: answer.discovery };
+    return handshake(open, task, opening, pinned ? "configured" : "answered");
+  }
+  await open.wire.close();
+  if (answer.kind === "failed") return { outcome: { ok: false, failure: answer.failure }, doing };
+  if (answer.kind === "legacy" && !pinned) return initialize(server, task, sdk, options, "answered");
+  const offered = "offered" in answer && answer.offered ? `; it offers ${answer.offered.join(", ")}` : "";
+  const message = `it does not offer protocol version ${MODERN_VERSION}${offered}`;
+  return { outcome: { ok: false, failure: { kind: "unusable", message } }, doing };
+}
+
+type Probed = ProbeVerdict | { readonly kind: "failed"; readonly failure: Failure };
+
+async function probe(wire: Wire, task: ConnectTask, sdk: typeof Sdk, secrets: readonly string[]): Promise<Probed> {
+  const limitMs = Math.min(task.probeTimeoutMs, task.leftMs());
+  const once = async (version?: string) => {
+    const reply = await ask(wire, task.identity, { limitMs, signal: task.signal, ...(version !== undefined && { version }) });
+    return readReply(reply, limitMs, sdk, secrets);
+  };
+  const first = await once();
+  return first.kind === "ask-again" ? once(first.version) : first;
+}
+
+function readReply(reply: ProbeReply, limitMs: number, sdk: typeof Sdk, secrets: readonly string[]): Probed {
+  switch (reply.kind) {
+    case "result":
+    case "error":
+      return readAnswer(reply);
+    case "silence":
+      return { kind: "failed", failure: timeoutFailure(limitMs) };
+    case "closed":
+      return { kind: "failed", failure: { kind: "closed", message: "the connection was closed" } };
+    case "send-failed": {
+      const failure = failureOf(reply.error, { sdk, secrets });
+      if (failure.kind !== "http-status") return { kind: "failed", failure };
+      if (failure.status < 400) return { kind: "failed", failure };
+      return readErrorBody(failure.body) ?? { kind: "legacy" };
+    }
+  }
+}
+
+/** A JSON-RPC error that came with an HTTP error status. */
+function readErrorBody(body: string): ProbeVerdict | undefined {
+  let message: unknown;
+  try {
+    message = JSON.parse(body);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+  const kind = classifyMessage(message);
+  return kind?.kind === "error" ? readAnswer(kind) : undefined;
+}
+
+/** The 2025 handshake, and the transport before it where the server's answer rules this one out. */
+async function initialize(
+  server: ResolvedHttp,
+  task: ConnectTask,
+  sdk: typeof Sdk,
+  options: HttpOptions,
+  evidence: EraVerdict["verdict"],
+): Promise<HttpOutcome> {
+  const result = await handshake(await streamable(server, sdk, options, task), task, LEGACY, evidence);
+  if (result.outcome.ok) return result;
+  const { failure } = result.outcome;
+  if (failure.kind !== "http-status" || !NOT_STREAMABLE.has(failure.status)) return result;
+  const sse = await overSse(server, task, sdk, options, evidence);
+  // Nothing there either: what the POST was answered with is the better explanation.
+  return sse.outcome.ok ? sse : result;
+}
+
+async function overSse(
+  server: ResolvedHttp,
+  task: ConnectTask,
+  sdk: typeof Sdk,
+  options: HttpOptions,
+  evidence: EraVerdict["verdict"],
+): Promise<HttpOutcome> {
+  // Answers come over the GET stream here, so it is no mere stream of notices.
+  const settings = transportSettings(server, { ...options, listen: true }, task);
+  const wire = new sdk.SSEClientTransport(server.url, settings);
+  const onAbort = () => void wire.close();
+  task.signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    await wire.start();
+  } catch (error) {
+    await wire.close();
+    const failure = failureOf(error, { sdk, secrets: server.secrets, aborted: task.signal.aborted });
+    return { outcome: { ok: false, failure }, doing: "opening its event stream" };
+  } finally {
+    task.signal.removeEventListener("abort", onAbort);
+  }
+  return handshake({ wire: wire as unknown as Wire, transport: "sse" }, task, LEGACY, evidence);
+}
+
+async function handshake(
+  open: OpenWire,
+  task: ConnectTask,
+  opening: Opening,
+  evidence: EraVerdict["verdict"],
+): Promise<HttpOutcome> {
+  const limits = { timeoutMs: task.leftMs(), signal: task.signal };
+  const outcome = await establish(open, opening, evidence, await task.settings(), limits);
+  return { outcome, doing: "waiting for the answer to initialize" };
+}
+
+async function streamable(server: ResolvedHttp, sdk: typeof Sdk, options: HttpOptions, task: ConnectTask): Promise<OpenWire> {
+  const wire = new sdk.StreamableHTTPClientTransport(server.url, transportSettings(server, options, task));
+  await wire.start();
+  const farewell = async () => {
+    if (wire.sessionId === undefined) return;
+    // A courtesy: a server that can't be told will find out.
+    const told = wire.terminateSession().catch(() => undefined);
+    await Promise.race([told, pause(FAREWELL_MS)]);
+  };
+  return { wire: wire as unknown as Wire, transport: "streamable-http", farewell };
+}
+
+function transportSettings(server: ResolvedHttp, options: HttpOptions, task: ConnectTask) {
+  const maxMessageBytes = task.maxMessageBytes ?? MAX_MESSAGE_BYTES;
+  const { fetch, listen = false, authProvider } = options;
+  return {
+    fetch: boundedFetch({ secrets: server.secrets, maxMessageBytes, listen, fetch }),
+    requestInit: { headers: { ...server.headers } },
+    ...(authProvider && { authProvider }),
+  };
+}
+
+function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal?.addEventListener("abort", done, { once: true });
+    if (signal?.aborted) done();
+  });
+}

@@ -1,0 +1,252 @@
+/**
+ * Who asked what, between a transport and the SDK's `Client`. It keeps the transport honest (a response
+ * that answers no open request is counted and dropped, one whose id came back as text is put right) and
+ * the SDK cheap: the result of a request made through `withSlot` goes to its slot as it came, and the
+ * SDK is handed a small stand-in to complete its bookkeeping with. So a result is never validated,
+ * copied or refused here: one bad tool can't fail a list, and 100 MB cost one `JSON.parse`.
+ */
+import type { JSONRPCMessage, Transport, TransportSendOptions } from "@modelcontextprotocol/client";
+import { classifyMessage, type IncomingMessage, idInHead, idInTail, isObject, type RequestId } from "./message.ts";
+
+/** What lies under an exchange: our stdio transport or one of the SDK's HTTP transports, already started. */
+export interface Wire {
+  onmessage?: ((message: never, detail?: never) => void) | undefined;
+  onclose?: (() => void) | undefined;
+  onerror?: ((error: Error) => void) | undefined;
+  onoversize?: ((part: { head: string } | { tail: string; bytes: number }) => void) | undefined;
+  readonly maxMessageBytes?: number;
+  readonly sessionId?: string | undefined;
+  readonly hasPerRequestStream?: boolean | undefined;
+  send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void>;
+  close(): Promise<void>;
+  hold?(held: boolean): void;
+  setProtocolVersion?(version: string): void;
+}
+
+/** Where the result of one request arrives. */
+export interface ResultSlot {
+  result?: Record<string, unknown>;
+  /** The response was longer than the transport takes. */
+  oversize?: { readonly limitBytes: number };
+}
+
+const SLOT = Symbol("slot");
+
+/** `params` of a request whose result is wanted as it comes. The mark is a symbol, so it is never sent. */
+export function withSlot(params: Readonly<Record<string, unknown>> | undefined, slot: ResultSlot) {
+  return { ...params, [SLOT]: slot };
+}
+
+/** Valid as the result of any method in either era, for all the SDK looks at. */
+const STAND_IN = Object.freeze({
+  resultType: "complete",
+  content: [],
+  tools: [],
+  prompts: [],
+  messages: [],
+  resources: [],
+  resourceTemplates: [],
+  contents: [],
+  completion: { values: [] },
+  ttlMs: 0,
+  cacheScope: "private",
+});
+
+interface OpenRequest {
+  readonly id: RequestId;
+  readonly method: string;
+  readonly slot: ResultSlot | undefined;
+}
+
+export class Exchange implements Transport {
+  onmessage?: (message: JSONRPCMessage) => void;
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  /** Called for notifications, before the SDK sees them. */
+  onnotification?: (method: string, message: JSONRPCMessage) => void;
+  readonly hasPerRequestStream?: boolean;
+  readonly #wire: Wire;
+  readonly #open = new Map<RequestId, OpenRequest>();
+  #strayResponses = 0;
+  #initializeResult: Record<string, unknown> | undefined;
+  #holding = false;
+  /** The oversize line that is streaming has failed its request already. */
+  #oversizeSettled = false;
+  /** Messages that came while an earlier one is still being dispatched. */
+  #queue: JSONRPCMessage[] = [];
+  #waiting = false;
+
+  constructor(wire: Wire) {
+    this.#wire = wire;
+    if (wire.hasPerRequestStream !== undefined) this.hasPerRequestStream = wire.hasPerRequestStream;
+    wire.onmessage = (message: JSONRPCMessage, detail?: unknown) => {
+      const known = isObject(detail) && "kind" in detail ? (detail as unknown as IncomingMessage) : undefined;
+      this.#receive(message, known ?? classifyMessage(message));
+    };
+    wire.onclose = () => this.onclose?.();
+    wire.onerror = (error) => this.onerror?.(error);
+    wire.onoversize = (part) => this.#oversize(part);
+    wire.hold?.(false);
+  }
+
+  get sessionId(): string | undefined {
+    return this.#wire.sessionId;
+  }
+
+  /** Responses that answered nothing that was asked. */
+  get strayResponses(): number {
+    return this.#strayResponses;
+  }
+
+  /** The answer to `initialize` as it came. */
+  get initializeResult(): Record<string, unknown> | undefined {
+    return this.#initializeResult;
+  }
+
+  setProtocolVersion(version: string): void {
+    this.#wire.setProtocolVersion?.(version);
+  }
+
+  /** The wire has been started by whoever made it: `server/discover` may have passed over it already. */
+  async start(): Promise<void> {}
+
+  async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
+    if ("method" in message && "id" in message) this.#opened(message);
+    else if ("method" in message && message.method === "notifications/cancelled") {
+      this.#settled(message.params?.["requestId"] as RequestId);
+    }
+    try {
+      await this.#wire.send(message, options);
+    } catch (error) {
+      if ("method" in message && "id" in message) this.#settled(message.id);
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#wire.close();
+  }
+
+  /** The request has been given up; an answer that still comes is dropped. */
+  forget(id: RequestId): void {
+    this.#settled(id);
+  }
+
+  #opened(message: { id: RequestId; method: string; params?: Record<string, unknown> | undefined }): void {
+    const slot = (message.params as { [SLOT]?: ResultSlot } | undefined)?.[SLOT];
+    this.#open.set(message.id, { id: message.id, method: message.method, slot });
+    this.#applyHold();
+  }
+
+  #settled(id: RequestId): void {
+    if (this.#open.delete(id)) this.#applyHold();
+  }
+
+  /** Only a request that somebody awaits keeps the program going; a subscription waits for nothing. */
+  #applyHold(): void {
+    const awaited = this.#awaited().next().done !== true;
+    if (awaited === this.#holding) return;
+    this.#holding = awaited;
+    this.#wire.hold?.(awaited);
+  }
+
+  *#awaited(): Generator<OpenRequest> {
+    for (const request of this.#open.values()) if (request.method !== "subscriptions/listen") yield request;
+  }
+
+  #receive(message: JSONRPCMessage, kind: IncomingMessage | undefined): void {
+    if (kind === undefined) return;
+    if (kind.kind === "result" || kind.kind === "error") {
+      const request = this.#answered(kind.id);
+      if (request === undefined) {
+        this.#strayResponses++;
+        return;
+      }
+      // A subscription stays open until its final response, and that is what this is.
+      this.#settled(request.id);
+      this.#forward(kind.kind === "result" ? this.#result(request, kind.result) : errorResponse(request, kind.error));
+      return;
+    }
+    if (kind.kind === "notification") this.onnotification?.(kind.method, message);
+    this.#forward({ ...message, jsonrpc: "2.0" } as JSONRPCMessage);
+  }
+
+  #answered(id: unknown): OpenRequest | undefined {
+    const exact = this.#open.get(id as RequestId);
+    if (exact !== undefined || typeof id !== "string" || !/^\d+$/.test(id)) return exact;
+    return this.#open.get(Number(id));
+  }
+
+  #result(request: OpenRequest, raw: Record<string, unknown>): JSONRPCMessage {
+    const { id, slot, method } = request;
+    if (method === "initialize") {
+      this.#initializeResult = raw;
+      return { jsonrpc: "2.0", id, result: tidyInitializeResult(raw) };
+    }
+    // The SDK answers an `input_required` by itself and asks again, with the same slot.
+    if (slot === undefined || raw["resultType"] === "input_required") {
+      return { jsonrpc: "2.0", id, result: raw } as JSONRPCMessage;
+    }
+    slot.result = raw;
+    return { jsonrpc: "2.0", id, result: STAND_IN };
+  }
+
+  /**
+   * Hands messages to the SDK one by one. It dispatches notifications a microtask late, so a response
+   * right behind a progress notification would overtake it and the progress would be lost.
+   */
+  #forward(message: JSONRPCMessage): void {
+    if (this.#waiting) {
+      this.#queue.push(message);
+      return;
+    }
+    this.onmessage?.(message);
+    if (!("method" in message) || "id" in message) return;
+    this.#waiting = true;
+    queueMicrotask(() => {
+      this.#waiting = false;
+      const queue = this.#queue;
+      this.#queue = [];
+      for (const next of queue) this.#forward(next);
+    });
+  }
+
+  /** Fails the request as soon as it is known which one: by its id, or because it is the only one. */
+  #oversize(part: { head: string } | { tail: string; bytes: number }): void {
+    const ended = "tail" in part;
+    const settled = this.#oversizeSettled;
+    this.#oversizeSettled = !ended && settled;
+    if (settled) return;
+    const id = ended ? idInTail(part.tail) : idInHead(part.head);
+    const [first, second] = this.#awaited();
+    const request = id !== undefined ? this.#answered(id) : second === undefined ? first : undefined;
+    if (request === undefined) return;
+    this.#oversizeSettled = !ended;
+    this.#settled(request.id);
+    const limitBytes = this.#wire.maxMessageBytes ?? 0;
+    if (request.slot !== undefined) request.slot.oversize = { limitBytes };
+    const message = `the server's answer is longer than ${limitBytes} bytes`;
+    this.#forward(errorResponse(request, { code: -32603, message }));
+  }
+}
+
+function errorResponse(request: OpenRequest, error: { code: number; message: string; data?: unknown }): JSONRPCMessage {
+  return { jsonrpc: "2.0", id: request.id, error };
+}
+
+/** Only what the SDK needs of it, so that a careless `serverInfo` or capability doesn't fail the handshake. */
+function tidyInitializeResult(raw: Record<string, unknown>): Record<string, unknown> {
+  const { protocolVersion, capabilities, serverInfo, instructions } = raw;
+  const info = isObject(serverInfo) ? serverInfo : {};
+  return {
+    protocolVersion,
+    capabilities: isObject(capabilities)
+      ? Object.fromEntries(Object.entries(capabilities).filter(([, capability]) => isObject(capability)))
+      : {},
+    serverInfo: {
+      name: typeof info["name"] === "string" ? info["name"] : "",
+      version: typeof info["version"] === "string" ? info["version"] : "",
+    },
+    ...(typeof instructions === "string" && { instructions }),
+  };
+}

@@ -1,0 +1,185 @@
+/**
+ * What can go wrong between us and a server, as data. Errors of the SDK, of `fetch` and of processes are
+ * told apart here and nowhere else, by class and code, never by their text; the texts are cleaned of
+ * secrets and control characters before anyone sees them.
+ */
+import type * as Sdk from "@modelcontextprotocol/client";
+import type { ServerConfig } from "../../schemas/config/server-config.ts";
+import { type Diagnostic, type DiagnosticCode, diagnostic } from "../../schemas/diagnostic.ts";
+import type { RpcError } from "./message.ts";
+import { printableLine, redact } from "./redact.ts";
+
+/** `message` is one printable line without secrets. */
+export type Failure = { readonly message: string } & (
+  | { readonly kind: "rpc-error"; readonly error: RpcError }
+  | { readonly kind: "timeout"; readonly timeoutMs: number }
+  | { readonly kind: "cancelled" }
+  /** The connection ended: the process exited, the pipe broke. */
+  | { readonly kind: "closed" }
+  /** The answer was longer than the transport takes. The connection goes on. */
+  | { readonly kind: "oversize"; readonly limitBytes: number }
+  /** `code` is the system's (`ENOENT`, `EACCES`, …). */
+  | { readonly kind: "not-started"; readonly code: string }
+  | { readonly kind: "sign-in-needed" }
+  | { readonly kind: "access-denied" }
+  /** Network error, or HTTP status 408, 429 or 5xx: may work later. */
+  | { readonly kind: "unavailable"; readonly status?: number }
+  /** The server no longer knows the session (HTTP 404), so it did not run the request. */
+  | { readonly kind: "session-lost" }
+  /** Any other HTTP status. */
+  | { readonly kind: "http-status"; readonly status: number; readonly body: string }
+  /** The server answered with something that isn't MCP, or in a version we don't speak. */
+  | { readonly kind: "unusable" }
+);
+
+export interface FailureContext {
+  readonly secrets: readonly string[];
+  readonly sdk: typeof Sdk | undefined;
+  /** The request's signal was aborted by whoever made it. */
+  readonly aborted?: boolean;
+  readonly timeoutMs?: number;
+  /** The request went out under a session id. */
+  readonly inSession?: boolean;
+}
+
+/** Raised by our fetch where a body outgrows the limit. */
+export class BodyTooLongError extends Error {
+  readonly limitBytes: number;
+  constructor(limitBytes: number) {
+    super(`the body is longer than ${limitBytes} bytes`);
+    this.limitBytes = limitBytes;
+  }
+}
+
+export function failureOf(error: unknown, context: FailureContext): Failure {
+  const { sdk } = context;
+  const message = printableLine(redact(error instanceof Error ? error.message : String(error), context.secrets), 500);
+  if (context.aborted) return { kind: "cancelled", message: "cancelled" };
+  if (error instanceof BodyTooLongError) return { kind: "oversize", limitBytes: error.limitBytes, message };
+  if (sdk?.ProtocolError.isInstance(error)) {
+    const { code, data } = error;
+    return { kind: "rpc-error", error: { code, message, ...(data !== undefined && { data }) }, message };
+  }
+  if (sdk?.UnauthorizedError.isInstance(error)) return { kind: "sign-in-needed", message: "sign-in is needed" };
+  if (sdk?.SdkHttpError.isInstance(error)) {
+    return httpFailure(error.status, typeof error.data.text === "string" ? error.data.text : "", context);
+  }
+  if (sdk?.SseError.isInstance(error) && typeof error.code === "number") return httpFailure(error.code, "", context);
+  if (sdk?.SdkError.isInstance(error)) {
+    if (error.code === sdk.SdkErrorCode.RequestTimeout) return timeoutFailure(context.timeoutMs ?? 0);
+    if (error.code === sdk.SdkErrorCode.ConnectionClosed || error.code === sdk.SdkErrorCode.NotConnected) {
+      return { kind: "closed", message: "the connection was closed" };
+    }
+    return { kind: "unusable", message };
+  }
+  return systemFailure(error, message);
+}
+
+export function timeoutFailure(timeoutMs: number): Failure {
+  return { kind: "timeout", timeoutMs, message: `no answer within ${timeoutMs} ms` };
+}
+
+/** Statuses that say nothing about what a server can do, only that it can't now. */
+export function isTransientStatus(status: number): boolean {
+  return status === 408 || status === 429 || status >= 500;
+}
+
+function httpFailure(status: number, text: string, context: FailureContext): Failure {
+  const body = printableLine(redact(text, context.secrets), 300);
+  const message = `HTTP ${status}${body === "" ? "" : `: ${body}`}`;
+  if (status === 401) return { kind: "sign-in-needed", message };
+  if (status === 403) return { kind: "access-denied", message };
+  if (isTransientStatus(status)) return { kind: "unavailable", status, message };
+  if (status === 404 && context.inSession) return { kind: "session-lost", message };
+  return { kind: "http-status", status, body: text, message };
+}
+
+const PIPE_CODES = new Set(["EPIPE", "ECONNRESET", "ERR_STREAM_DESTROYED", "ERR_STREAM_WRITE_AFTER_END"]);
+
+function systemFailure(error: unknown, message: string): Failure {
+  if (error instanceof SyntaxError) return { kind: "unusable", message: "the answer is not JSON" };
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : undefined;
+  const code = (error as NodeJS.ErrnoException | null)?.code;
+  // `fetch` says only "fetch failed"; what failed is in the cause, and the address may hold a secret.
+  if (error instanceof TypeError && cause !== undefined) {
+    const causeCode = (cause as NodeJS.ErrnoException).code;
+    return { kind: "unavailable", message: `network error (${causeCode ?? printableLine(cause.name)})` };
+  }
+  if (typeof code === "string" && PIPE_CODES.has(code)) return { kind: "closed", message: "the connection was closed" };
+  return { kind: "closed", message };
+}
+
+/** What is known of a process beside the failure itself. */
+export interface Circumstances {
+  /** `exited with status 1`. */
+  readonly ending?: string | undefined;
+  /** Cleaned lines. */
+  readonly stderr?: readonly string[] | undefined;
+  readonly doing: string;
+}
+
+/** A failure as a finding about a server, with its code, its place in the configuration and what helps. */
+export function failureDiagnostic(config: ServerConfig, failure: Failure, circumstances: Circumstances): Diagnostic {
+  const { code, message, notes } = describe(config, failure, circumstances);
+  const stderr = (circumstances.stderr ?? []).map((line) => `stderr: ${line}`);
+  return diagnostic(code, `server "${config.name}": ${message}`, {
+    server: config.name,
+    ...config.location,
+    notes: [...notes, ...stderr],
+  });
+}
+
+interface Description {
+  readonly code: DiagnosticCode;
+  readonly message: string;
+  readonly notes: readonly string[];
+}
+
+function describe(config: ServerConfig, failure: Failure, { ending, doing }: Circumstances): Description {
+  const unreachable = (message: string, notes: readonly string[] = []): Description => ({
+    code: "server-unreachable",
+    message,
+    notes,
+  });
+  switch (failure.kind) {
+    case "not-started":
+      return unreachable(`${commandName(config)} ${whyNotStarted(failure.code)}`, startRemedy(failure.code));
+    case "closed":
+      return unreachable(`the server process ${ending ?? "closed the connection"} while ${doing}`);
+    case "timeout":
+      return { code: "server-timeout", message: `${failure.message} while ${doing}`, notes: [] };
+    case "cancelled":
+      return unreachable(`cancelled while ${doing}`);
+    case "sign-in-needed":
+      return {
+        code: "sign-in-needed",
+        message: `sign-in is needed (${failure.message})`,
+        notes: [`run \`pimcp login ${config.name}\`, or give an Authorization header`],
+      };
+    case "access-denied":
+      return { code: "access-denied", message: `access was denied (${failure.message})`, notes: [] };
+    case "unavailable":
+      return { code: "server-unavailable", message: `the server is unavailable (${failure.message})`, notes: [] };
+    case "rpc-error":
+      return { code: "protocol-mismatch", message: `${doing} failed: ${failure.message}`, notes: [] };
+    default:
+      return { code: "protocol-mismatch", message: `${failure.message} while ${doing}`, notes: [] };
+  }
+}
+
+/** As written, unexpanded: the value may be a secret or a path of this machine. */
+function commandName(config: ServerConfig): string {
+  return config.transport.kind === "stdio" ? `the command "${printableLine(config.transport.command)}"` : "the server";
+}
+
+function whyNotStarted(code: string): string {
+  if (code === "ENOENT") return "was not found";
+  if (code === "EACCES") return "may not be executed";
+  return `could not be started (${code})`;
+}
+
+function startRemedy(code: string): string[] {
+  if (code === "ENOENT") return ["install it, put it on PATH, or write its full path; arguments belong into args"];
+  if (code === "EACCES") return ["make it executable"];
+  return [];
+}

@@ -1,0 +1,83 @@
+/**
+ * The shape of JSON-RPC messages, checked cheaply: enough to know what a message is and whom it answers.
+ * What a result holds is nobody's business here.
+ */
+
+export type RequestId = string | number;
+
+export interface RpcError {
+  readonly code: number;
+  readonly message: string;
+  readonly data?: unknown;
+}
+
+/** A message as it came, of a certain kind. `id` of a response may be anything, as servers get it wrong. */
+export type IncomingMessage =
+  | { readonly kind: "result"; readonly id: unknown; readonly result: Record<string, unknown> }
+  | { readonly kind: "error"; readonly id: unknown; readonly error: RpcError }
+  | { readonly kind: "request"; readonly id: RequestId; readonly method: string }
+  | { readonly kind: "notification"; readonly method: string };
+
+/** What a parsed JSON value is, or nothing when it isn't JSON-RPC. `jsonrpc` itself is not insisted on. */
+export function classifyMessage(value: unknown): IncomingMessage | undefined {
+  if (!isObject(value)) return undefined;
+  const { id, method, result, error } = value;
+  if (typeof method === "string") {
+    if (id === undefined || id === null) return { kind: "notification", method };
+    return isRequestId(id) ? { kind: "request", id, method } : undefined;
+  }
+  if (isObject(error)) return { kind: "error", id, error: rpcErrorOf(error) };
+  // Logs are objects too (`{"level":"info"}`, `{"result":"ok"}`): a result is an object that answers some id.
+  if (isObject(result) && "id" in value) return { kind: "result", id, result };
+  return undefined;
+}
+
+function rpcErrorOf(error: Record<string, unknown>): RpcError {
+  const { code, message, data } = error;
+  return {
+    code: typeof code === "number" ? code : -32603,
+    message: typeof message === "string" ? message : "the server gave no message",
+    ...(data !== undefined && { data }),
+  };
+}
+
+export function isRequestId(value: unknown): value is RequestId {
+  return typeof value === "string" || typeof value === "number";
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/**
+ * The top-level `id` of a message of which only the beginning is at hand. Strings and nesting are
+ * stepped over, so an `id` inside `params` or `result` is never mistaken for it.
+ */
+export function idInHead(head: string): RequestId | undefined {
+  const token = /\s*(?:"((?:[^"\\]|\\.)*)"|([{[])|([}\]])|([:,])|([^\s"{}[\]:,]+))/y;
+  let depth = 0;
+  let key: string | undefined;
+  let expectsValue = false;
+  for (let match = token.exec(head); match !== null; match = token.exec(head)) {
+    const [, text, open, close, punctuation, literal] = match;
+    if (open !== undefined) depth++;
+    else if (close !== undefined) depth--;
+    else if (depth !== 1) continue;
+    else if (punctuation !== undefined) expectsValue = punctuation === ":";
+    else if (!expectsValue) key = text;
+    else if (key === "id") {
+      // A literal that the cut may have shortened tells nothing.
+      if (literal !== undefined && token.lastIndex === head.length) return undefined;
+      return text ?? (Number.isFinite(Number(literal)) ? Number(literal) : undefined);
+    }
+    if (depth <= 0) return undefined;
+  }
+  return undefined;
+}
+
+/** The top-level `id` of a message whose last member it is (or stands before `jsonrpc`), from the end alone. */
+export function idInTail(tail: string): RequestId | undefined {
+  const match = /,\s*"id"\s*:\s*(?:(-?\d+)|"([^"\\]*)")\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$/.exec(tail);
+  if (match === null) return undefined;
+  return match[1] === undefined ? match[2] : Number(match[1]);
+}

@@ -1,0 +1,96 @@
+/**
+ * Child processes that never outlive us. Each child leads a process group of its own, so that signalling
+ * the group reaches what a wrapper (`npx`, `uvx`, a shell) started; groups still alive when this process
+ * ends, for whatever reason it can notice (return, exit, uncaught error, SIGINT, SIGTERM, SIGHUP), are
+ * killed on the way out. Only SIGKILL of ourselves escapes; then servers see their stdin close.
+ *
+ * The registry is shared by every copy of this module in a process, so hooks are installed once.
+ */
+import { type ChildProcess, spawnSync } from "node:child_process";
+
+/** Windows has no process groups; there `taskkill /T` walks the tree instead. */
+export const USE_GROUPS = process.platform !== "win32";
+
+interface Registry {
+  /** Leaders of live groups. */
+  readonly pids: Set<number>;
+  /** A listener changes what a signal does, so there is one only while there is something to kill. */
+  watchSignals(on: boolean): void;
+}
+
+const REGISTRY = Symbol.for("pimcp.process-groups.v1");
+
+function registry(): Registry {
+  const host = globalThis as { [REGISTRY]?: Registry };
+  host[REGISTRY] ??= createRegistry();
+  return host[REGISTRY];
+}
+
+function createRegistry(): Registry {
+  const pids = new Set<number>();
+  const killAll = () => {
+    for (const pid of pids) signalTree(pid, "SIGKILL");
+    pids.clear();
+  };
+  process.on("exit", killAll);
+  const watched = (["SIGINT", "SIGTERM", "SIGHUP"] as const).map((signal) => {
+    const listener = () => {
+      // A host with a handler of its own decides what the signal means; "exit" follows if it ends.
+      if (process.listenerCount(signal) > 1) return;
+      killAll();
+      process.removeListener(signal, listener);
+      process.kill(process.pid, signal);
+    };
+    return { signal, listener };
+  });
+  const watchSignals = (on: boolean) => {
+    for (const { signal, listener } of watched) {
+      if (on) process.on(signal, listener);
+      else process.removeListener(signal, listener);
+    }
+  };
+  return { pids, watchSignals };
+}
+
+/** Registers the child's group for the way out; the returned function forgets it. */
+export function trackGroup(child: ChildProcess): () => void {
+  const pid = child.pid;
+  if (pid === undefined) return () => {};
+  const groups = registry();
+  groups.pids.add(pid);
+  if (groups.pids.size === 1) groups.watchSignals(true);
+  return () => {
+    if (groups.pids.delete(pid) && groups.pids.size === 0) groups.watchSignals(false);
+  };
+}
+
+/** Signals the child and everything it started. A group that is gone already is what was wanted. */
+export function endGroup(child: ChildProcess, signal: "SIGTERM" | "SIGKILL"): void {
+  if (child.pid !== undefined) signalTree(child.pid, signal);
+}
+
+/** Whether any process of the child's group is left, its leader or not. */
+export function groupAlive(child: ChildProcess): boolean {
+  if (child.pid === undefined) return false;
+  if (!USE_GROUPS) return child.exitCode === null && child.signalCode === null;
+  try {
+    process.kill(-child.pid, 0);
+    return true;
+  } catch (error) {
+    // EPERM: something of the group runs, though not as us.
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+function signalTree(pid: number, signal: "SIGTERM" | "SIGKILL"): void {
+  if (!USE_GROUPS) {
+    spawnSync("taskkill", ["/pid", String(pid), "/T", "/F"], { stdio: "ignore", windowsHide: true });
+    return;
+  }
+  try {
+    process.kill(-pid, signal);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== "ESRCH" && code !== "EPERM") throw error;
+  }
+}

@@ -1,0 +1,253 @@
+/**
+ * One negotiated session: the SDK's `Client` on an exchange on a wire, from handshake to close. It sends
+ * requests and turns whatever happens to them into values. It doesn't know how the wire came about,
+ * and never starts another one.
+ */
+import type * as Sdk from "@modelcontextprotocol/client";
+import { Exchange, type ResultSlot, type Wire, withSlot } from "./exchange.ts";
+import { type Failure, failureOf, timeoutFailure } from "./failure.ts";
+import { isObject } from "./message.ts";
+import { type ClientIdentity, MODERN_VERSION, readServerInfo } from "./probe.ts";
+import type { StdioTransport } from "./stdio.ts";
+import { type EraVerdict, type Opening, priorOf } from "./verdict.ts";
+
+export interface RequestOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Milliseconds without an answer or progress; default the server's `requestTimeoutMs`. */
+  readonly timeoutMs?: number | undefined;
+  /** Milliseconds in all, progress or not. */
+  readonly maxTotalMs?: number | undefined;
+  readonly onProgress?: ((progress: { progress: number; total?: number; message?: string }) => void) | undefined;
+}
+
+export type RequestOutcome =
+  /** `result` as the server sent it, a `resultType` of `complete` left out. */
+  | { readonly ok: true; readonly result: Readonly<Record<string, unknown>> }
+  | { readonly ok: false; readonly failure: Failure };
+
+export interface SessionSettings {
+  readonly sdk: typeof Sdk;
+  readonly identity: ClientIdentity;
+  readonly secrets: readonly string[];
+  readonly requestTimeoutMs: number;
+  /** Registers handlers (elicitation, sampling, roots) before the handshake; a new session is set up anew. */
+  readonly configure?: ((client: Sdk.Client) => void) | undefined;
+}
+
+/** A wire with what is known of what it leads to. */
+export interface OpenWire {
+  readonly wire: Wire;
+  readonly transport: EraVerdict["transport"];
+  readonly process?: StdioTransport | undefined;
+  /** Ends what the wire's own `close` leaves on the server: an HTTP session. */
+  readonly farewell?: (() => Promise<void>) | undefined;
+}
+
+export type SessionOutcome =
+  | { readonly ok: true; readonly session: Session }
+  | { readonly ok: false; readonly failure: Failure };
+
+/** Node's timers take no more. */
+const MAX_TIMER_MS = 2_147_483_647;
+
+const asItComes = {
+  "~standard": { version: 1 as const, vendor: "pimcp", validate: (value: unknown) => ({ value }) },
+};
+
+/** Results go around the SDK's validation, so the validator it would build is never asked. */
+const noValidator = { getValidator: () => (input: unknown) => ({ valid: true, data: input, errorMessage: undefined }) };
+
+/**
+ * Runs the handshake (none for a modern server known beforehand) within `timeoutMs`. The wire is closed when it fails.
+ */
+export async function establish(
+  open: OpenWire,
+  opening: Opening,
+  evidence: EraVerdict["verdict"],
+  settings: SessionSettings,
+  limits: { timeoutMs: number; signal?: AbortSignal | undefined },
+): Promise<SessionOutcome> {
+  const { sdk, identity } = settings;
+  const exchange = new Exchange(open.wire);
+  const client = new sdk.Client(identity.clientInfo, {
+    capabilities: identity.capabilities as Sdk.ClientCapabilities,
+    jsonSchemaValidator: noValidator as unknown as Sdk.jsonSchemaValidator,
+  });
+  settings.configure?.(client);
+  const ended = watchClose(client);
+  try {
+    const timeout = Math.min(limits.timeoutMs, MAX_TIMER_MS);
+    await client.connect(exchange, { prior: priorOf(opening), timeout, ...(limits.signal && { signal: limits.signal }) });
+  } catch (error) {
+    await open.wire.close();
+    return { ok: false, failure: handshakeFailure(error, settings, limits) };
+  }
+  return { ok: true, session: new Session(open, exchange, client, settings, opening, evidence, ended) };
+}
+
+function handshakeFailure(
+  error: unknown,
+  settings: SessionSettings,
+  limits: { timeoutMs: number; signal?: AbortSignal | undefined },
+): Failure {
+  const failure = failureOf(error, {
+    secrets: settings.secrets,
+    sdk: settings.sdk,
+    timeoutMs: limits.timeoutMs,
+    aborted: limits.signal?.aborted === true,
+  });
+  // Of the handshake's own errors only the SDK's version check is a plain Error, and a pipe that broke has a code.
+  const plain = error instanceof Error && error.constructor === Error && !("code" in error);
+  return plain && failure.kind === "closed" ? { kind: "unusable", message: failure.message } : failure;
+}
+
+/** Listeners for the end of a connection; those that come too late are called at once. */
+function watchClose(client: Sdk.Client): Closing {
+  const listeners = new Set<() => void>();
+  const closing: Closing = { closed: false, listeners };
+  client.onclose = () => {
+    closing.closed = true;
+    for (const listener of listeners) listener();
+    listeners.clear();
+  };
+  return closing;
+}
+
+interface Closing {
+  closed: boolean;
+  readonly listeners: Set<() => void>;
+}
+
+export class Session {
+  readonly client: Sdk.Client;
+  verdict: EraVerdict;
+  readonly process: StdioTransport | undefined;
+  /** An answer has been received: what was assumed of the server's era holds. */
+  proven: boolean;
+  readonly #open: OpenWire;
+  readonly #exchange: Exchange;
+  readonly #settings: SessionSettings;
+  readonly #closing: Closing;
+  #listening = false;
+
+  constructor(
+    open: OpenWire,
+    exchange: Exchange,
+    client: Sdk.Client,
+    settings: SessionSettings,
+    opening: Opening,
+    evidence: EraVerdict["verdict"],
+    closing: Closing,
+  ) {
+    this.client = client;
+    this.process = open.process;
+    this.proven = opening.era === "legacy";
+    this.#open = open;
+    this.#exchange = exchange;
+    this.#settings = settings;
+    this.#closing = closing;
+    const said = opening.era === "modern" ? opening.discovery : readInitialize(exchange.initializeResult ?? {});
+    this.verdict = {
+      era: opening.era,
+      verdict: evidence,
+      protocolVersion: client.getNegotiatedProtocolVersion() ?? MODERN_VERSION,
+      transport: open.transport,
+      ...(opening.era === "modern" && { supportedVersions: opening.discovery.supportedVersions }),
+      capabilities: said.capabilities,
+      ...(said.serverInfo && { serverInfo: said.serverInfo }),
+      ...(said.instructions !== undefined && { instructions: said.instructions }),
+    };
+  }
+
+  /** The probe has been answered after all, if late: the verdict doesn't rest on silence any more. */
+  confirmed(): SessionOutcome {
+    this.verdict = { ...this.verdict, verdict: "answered" };
+    return { ok: true, session: this };
+  }
+
+  get closed(): boolean {
+    return this.#closing.closed;
+  }
+
+  get strayResponses(): number {
+    return this.#exchange.strayResponses;
+  }
+
+  async request(method: string, params: Record<string, unknown> | undefined, options: RequestOptions): Promise<RequestOutcome> {
+    const slot: ResultSlot = {};
+    const timeoutMs = Math.min(options.timeoutMs ?? this.#settings.requestTimeoutMs, MAX_TIMER_MS);
+    const inSession = this.#exchange.sessionId !== undefined;
+    try {
+      const answer = await this.client.request({ method, params: withSlot(params, slot) }, asItComes, {
+        timeout: timeoutMs,
+        resetTimeoutOnProgress: true,
+        ...(options.maxTotalMs !== undefined && { maxTotalTimeout: options.maxTotalMs }),
+        ...(options.signal && { signal: options.signal }),
+        ...(options.onProgress && { onprogress: options.onProgress as Sdk.ProgressCallback }),
+      });
+      this.proven = true;
+      return { ok: true, result: withoutResultType(slot.result ?? (answer as Record<string, unknown>)) };
+    } catch (error) {
+      if (slot.oversize !== undefined) return { ok: false, failure: oversizeFailure(slot.oversize.limitBytes) };
+      if (isOverdue(options, error, this.#settings.sdk)) return { ok: false, failure: timeoutFailure(timeoutMs) };
+      const { secrets, sdk } = this.#settings;
+      const aborted = options.signal?.aborted === true;
+      return { ok: false, failure: failureOf(error, { secrets, sdk, timeoutMs, aborted, inSession }) };
+    }
+  }
+
+  /** Rejects when the message can't be sent. */
+  notify(method: string, params?: Record<string, unknown>): Promise<void> {
+    return this.client.notification({ method, ...(params && { params }) } as Parameters<Sdk.Client["notification"]>[0]);
+  }
+
+  /** Calls back for each notification. A modern server is asked once to send those about its tool list. */
+  onNotification(listener: (method: string, params: unknown) => void): void {
+    this.#exchange.onnotification = (method, message) => listener(method, "params" in message ? message.params : undefined);
+  }
+
+  /** Has no effect on a legacy server, which sends its notices unasked. */
+  async listenForToolChanges(): Promise<void> {
+    const tools = this.verdict.capabilities?.["tools"];
+    if (this.#listening || this.verdict.era === "legacy" || !isObject(tools) || tools["listChanged"] !== true) return;
+    this.#listening = true;
+    // A server that promises notices and then refuses them is one that sends none.
+    await this.client.listen({ toolsListChanged: true }, { timeout: 10_000 }).catch(() => undefined);
+  }
+
+  onClose(listener: () => void): () => void {
+    if (this.#closing.closed) listener();
+    else this.#closing.listeners.add(listener);
+    return () => this.#closing.listeners.delete(listener);
+  }
+
+  async close(): Promise<void> {
+    if (!this.#closing.closed) await this.#open.farewell?.();
+    await this.client.close();
+    // The SDK lets go of a transport that closed by itself; what it started may still be there.
+    await this.#open.wire.close();
+  }
+}
+
+function isOverdue(options: RequestOptions, error: unknown, sdk: typeof Sdk): boolean {
+  return options.signal?.aborted !== true && sdk.SdkError.isInstance(error) && error.code === sdk.SdkErrorCode.RequestTimeout;
+}
+
+function oversizeFailure(limitBytes: number): Failure {
+  return { kind: "oversize", limitBytes, message: `the answer is longer than ${limitBytes} bytes` };
+}
+
+function withoutResultType(result: Record<string, unknown>): Record<string, unknown> {
+  if (result["resultType"] !== "complete") return result;
+  const { resultType: _, ...rest } = result;
+  return rest;
+}
+
+function readInitialize(result: Record<string, unknown>) {
+  const { capabilities, serverInfo, instructions } = result;
+  return {
+    capabilities: isObject(capabilities) ? capabilities : {},
+    serverInfo: readServerInfo(serverInfo),
+    instructions: typeof instructions === "string" ? instructions : undefined,
+  };
+}

@@ -1,0 +1,246 @@
+/**
+ * A server as a child process, one JSON-RPC message a line. Implements the SDK's `Transport` without
+ * importing it. Promises: time linear in what arrives; memory bounded by the largest message allowed; a
+ * line that isn't JSON-RPC is skipped and remembered, never fatal; closing ends the child and all it
+ * started. Knows nothing of requests beyond the framing: who awaits what is `exchange.ts`'s matter.
+ *
+ * The child and its pipes hold the host process only while `hold(true)`, so a program that awaits nothing ends.
+ */
+import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
+import { LineReader } from "./lines.ts";
+import { classifyMessage, type IncomingMessage } from "./message.ts";
+import { endGroup, groupAlive, trackGroup, USE_GROUPS } from "./process-group.ts";
+import type { ResolvedStdio } from "./resolve.ts";
+
+/** Largest message in bytes that is delivered; a longer one fails its request and is dropped. */
+export const MAX_MESSAGE_BYTES = 256 * 1024 * 1024;
+const STDERR_TAIL_BYTES = 4096;
+const NOISE_LINES_KEPT = 3;
+const NOISE_LINE_BYTES = 512;
+/** After its leader has exited, how long a group may still write to the pipes. */
+const DRAIN_MS = 300;
+
+export interface StdioOptions {
+  readonly maxMessageBytes?: number | undefined;
+  /** Milliseconds from closing stdin to SIGTERM, and from that to SIGKILL. */
+  readonly graceMs?: { readonly stdin: number; readonly term: number } | undefined;
+}
+
+/** Lines on stdout that were no JSON-RPC. `samples` are raw: redact and clean before showing. */
+export interface StdoutNoise {
+  readonly lines: number;
+  readonly samples: readonly string[];
+}
+
+export class StdioTransport {
+  onmessage?: (message: unknown, kind: IncomingMessage) => void;
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  /** A message passed the limit: called with its head when it does, and with its tail and length when it ends. */
+  onoversize?: (part: { head: string } | { tail: string; bytes: number }) => void;
+  readonly maxMessageBytes: number;
+  readonly #server: ResolvedStdio;
+  readonly #grace: { readonly stdin: number; readonly term: number };
+  readonly #noise = { lines: 0, samples: [] as string[] };
+  #child: ChildProcess | undefined;
+  #stderr: Buffer[] = [];
+  #stderrBytes = 0;
+  #held = true;
+  #closed = false;
+  #closing: Promise<void> | undefined;
+  #untrack = () => {};
+
+  constructor(server: ResolvedStdio, options: StdioOptions = {}) {
+    this.#server = server;
+    this.maxMessageBytes = options.maxMessageBytes ?? MAX_MESSAGE_BYTES;
+    this.#grace = options.graceMs ?? { stdin: 500, term: 2000 };
+  }
+
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  get noise(): StdoutNoise {
+    return this.#noise;
+  }
+
+  /** How the leader ended, in words that follow "the server process ", or nothing while it runs. */
+  get ending(): string | undefined {
+    const child = this.#child;
+    if (child?.signalCode) return `was ended by ${child.signalCode}`;
+    return typeof child?.exitCode === "number" ? `exited with status ${child.exitCode}` : undefined;
+  }
+
+  /** The last 4 kB of stderr, raw. */
+  get stderrTail(): string {
+    return Buffer.concat(this.#stderr).subarray(-STDERR_TAIL_BYTES).toString("utf8");
+  }
+
+  /** Rejects with the `spawn` error (`code` ENOENT, EACCES, …) when the process can't be started. */
+  async start(): Promise<void> {
+    const child = await launch(this.#server);
+    this.#child = child;
+    this.#untrack = trackGroup(child);
+    const lines = new LineReader(this.maxMessageBytes, {
+      onLine: (line) => this.#deliver(line),
+      onOversize: (head) => this.onoversize?.({ head: head.toString("utf8") }),
+      onOversizeEnd: (bytes, tail) => this.onoversize?.({ tail: tail.toString("utf8"), bytes }),
+    });
+    child.stdout!.on("data", (chunk: Buffer) => lines.push(chunk));
+    child.stdout!.on("end", () => lines.end());
+    child.stderr!.on("data", (chunk: Buffer) => this.#keepStderr(chunk));
+    for (const pipe of [child.stdin!, child.stdout!, child.stderr!]) pipe.on("error", (error) => this.#report(error));
+    child.on("error", (error) => this.#report(error));
+    child.once("exit", () => this.#leaderExited());
+    child.once("close", () => this.#finish());
+    await new Promise<void>((resolve, reject) => {
+      child.once("spawn", resolve);
+      child.once("error", (error) => {
+        this.#finish();
+        reject(error);
+      });
+    });
+    this.#applyHold();
+  }
+
+  /** Resolves when the pipe took the message; rejects when the server is gone. */
+  send(message: unknown): Promise<void> {
+    const stdin = this.#child?.stdin;
+    if (!stdin || this.#closed || !stdin.writable) {
+      return Promise.reject(new Error("the server process is not running"));
+    }
+    const line = `${JSON.stringify(message)}\n`;
+    return new Promise((resolve, reject) => {
+      if (stdin.write(line, (error) => error && reject(error))) resolve();
+      else stdin.once("drain", resolve);
+    });
+  }
+
+  /** Whether the child keeps this process from ending by itself. */
+  hold(held: boolean): void {
+    this.#held = held;
+    this.#applyHold();
+  }
+
+  /** stdin closed, then SIGTERM, then SIGKILL, to the whole group. Resolves when none of it is left. */
+  close(): Promise<void> {
+    this.#closing ??= this.#end();
+    return this.#closing;
+  }
+
+  async #end(): Promise<void> {
+    const child = this.#child;
+    if (child?.pid !== undefined) {
+      this.hold(true);
+      child.stdin?.end();
+      await waitUntil(() => !groupAlive(child), this.#grace.stdin);
+      await this.#endGroup(child);
+    }
+    this.#finish();
+  }
+
+  async #endGroup(child: ChildProcess): Promise<void> {
+    for (const signal of ["SIGTERM", "SIGKILL"] as const) {
+      if (!groupAlive(child)) break;
+      endGroup(child, signal);
+      await waitUntil(() => !groupAlive(child), this.#grace.term);
+    }
+    this.#untrack();
+  }
+
+  #deliver(line: Buffer): void {
+    if (this.#closed) return;
+    const message = parseLine(line);
+    const kind = classifyMessage(message);
+    if (kind !== undefined) this.onmessage?.(message, kind);
+    else if (Array.isArray(message)) for (const one of message) this.#deliverOne(one);
+    else this.#keepNoise(line);
+  }
+
+  /** An element of a batch, which protocol revisions before 2025-06-18 allowed. */
+  #deliverOne(message: unknown): void {
+    const kind = classifyMessage(message);
+    if (kind !== undefined) this.onmessage?.(message, kind);
+  }
+
+  #keepNoise(line: Buffer): void {
+    this.#noise.lines++;
+    const sample = line.subarray(0, NOISE_LINE_BYTES).toString("utf8").trim();
+    if (sample !== "" && this.#noise.samples.length < NOISE_LINES_KEPT) this.#noise.samples.push(sample);
+  }
+
+  #keepStderr(chunk: Buffer): void {
+    this.#stderr.push(chunk);
+    this.#stderrBytes += chunk.length;
+    if (this.#stderrBytes < 16 * STDERR_TAIL_BYTES) return;
+    const tail = Buffer.from(Buffer.concat(this.#stderr).subarray(-STDERR_TAIL_BYTES));
+    this.#stderr = [tail];
+    this.#stderrBytes = tail.length;
+  }
+
+  /** What it started may hold the pipes open for ever; what was written before the exit still arrives. */
+  #leaderExited(): void {
+    setTimeout(() => this.#finish(), DRAIN_MS).unref();
+  }
+
+  /** The connection is over, whatever of the group is left to be ended. */
+  #finish(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    const child = this.#child;
+    for (const pipe of [child?.stdin, child?.stdout, child?.stderr]) pipe?.destroy();
+    child?.unref();
+    if (child !== undefined) this.#closing ??= this.#endGroup(child);
+    this.onclose?.();
+  }
+
+  #report(error: Error): void {
+    // A pipe that breaks while or after we close is the close.
+    if (!this.#closed && this.#closing === undefined) this.onerror?.(error);
+  }
+
+  #applyHold(): void {
+    const child = this.#child;
+    if (child === undefined || this.#closed) return;
+    const handles = [child, child.stdin, child.stdout, child.stderr] as { ref?(): void; unref?(): void }[];
+    for (const handle of handles) this.#held ? handle?.ref?.() : handle?.unref?.();
+  }
+}
+
+function parseLine(line: Buffer): unknown {
+  // Braces or brackets first: most noise is text, and an exception costs more than a look.
+  const first = line.find((byte) => byte > 32);
+  if (first !== 0x7b && first !== 0x5b) return undefined;
+  try {
+    return JSON.parse(line.toString("utf8"));
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+async function launch(server: ResolvedStdio): Promise<ChildProcess> {
+  const options: SpawnOptions = {
+    cwd: server.cwd,
+    env: server.env,
+    stdio: ["pipe", "pipe", "pipe"],
+    windowsHide: true,
+    detached: USE_GROUPS,
+  };
+  if (USE_GROUPS) return spawn(server.command, server.args, options);
+  // Windows needs cross-spawn to run `.cmd` shims such as npx without a shell; it comes with the MCP client.
+  const crossSpawn = "cross-spawn";
+  const module: { default: typeof spawn } = await import(crossSpawn);
+  return module.default(server.command, server.args, options);
+}
+
+/** Polls, as there is no event for the end of a process group. False when the time is up. */
+async function waitUntil(condition: () => boolean, timeoutMs: number): Promise<boolean> {
+  const deadline = performance.now() + timeoutMs;
+  for (let pauseMs = 1; !condition(); pauseMs = Math.min(pauseMs * 2, 25)) {
+    const leftMs = deadline - performance.now();
+    if (leftMs <= 0) return false;
+    await new Promise((resolve) => setTimeout(resolve, Math.min(pauseMs, leftMs)));
+  }
+  return true;
+}

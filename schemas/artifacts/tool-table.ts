@@ -1,0 +1,164 @@
+/**
+ * Every tool that the loaded artifacts offer, by folded name and by server and own name. A hidden tool is
+ * found by no lookup that doesn't ask for hidden ones in so many words. What only some need (definitions, tokens, the
+ * search index) is read from the artifacts when it is first asked for.
+ */
+import type { BudgetFile } from "../budget.schema.ts";
+import type { CatalogServer, CatalogTool } from "../catalog.schema.ts";
+import type { Exposure, Scope } from "../config/server-config.ts";
+import type { Manifest } from "../manifest.schema.ts";
+import type { SearchSegment } from "../search-query.ts";
+import type { ArtifactFolder, Loaded } from "./read.ts";
+
+export interface ToolEntry {
+  /** Folded name, unique in the table. */
+  readonly name: string;
+  readonly server: string;
+  /** The server's own name of the tool. */
+  readonly tool: string;
+  readonly scope: Scope;
+  readonly exposure: Exposure;
+  /** What decided the exposure: see exposure.schema.json. */
+  readonly rule: string;
+  /** Bytes of its text output that a model may read. */
+  readonly maxOutputBytes: number;
+  readonly limitSource: "tool" | "server" | "project" | "user" | "default";
+}
+
+export interface ServerEntry {
+  readonly name: string;
+  readonly scope: Scope;
+  /** `mcp__<server>`, folded. */
+  readonly namespace: string;
+  /** What the configuration says for all its tools, an override of the project included. */
+  readonly exposure: Exposure;
+  /** How it was reached when it was compiled. */
+  readonly compiled: Manifest["servers"][string];
+}
+
+export interface Lookup {
+  /** Find hidden tools too: for `list --all` and for saying why a tool can't be called, never for calling it. */
+  readonly includeHidden?: boolean;
+}
+
+export type ServerDefinition = Omit<CatalogServer, "tools">;
+export type TokenCount = BudgetFile["tools"][string];
+
+/** What a table is made of; `layer.ts` puts it together. */
+export interface TableContents {
+  /** Sorted by name. */
+  readonly servers: readonly ServerEntry[];
+  /** Sorted by server, then by own name. */
+  readonly tools: readonly ToolEntry[];
+  readonly folders: { readonly [S in Scope]?: ArtifactFolder };
+}
+
+export class ToolTable {
+  readonly #contents: TableContents;
+  readonly #byName = new Map<string, ToolEntry>();
+  readonly #byServer = new Map<string, Map<string, ToolEntry>>();
+  readonly #servers: Map<string, ServerEntry>;
+  readonly #definitions = new Map<Scope, Loaded<Map<string, CatalogTool>>>();
+
+  constructor(contents: TableContents) {
+    this.#contents = contents;
+    this.#servers = new Map(contents.servers.map((server) => [server.name, server]));
+    for (const entry of contents.tools) {
+      this.#byName.set(entry.name, entry);
+      const tools = this.#byServer.get(entry.server) ?? new Map<string, ToolEntry>();
+      if (tools.size === 0) this.#byServer.set(entry.server, tools);
+      tools.set(entry.tool, entry);
+    }
+  }
+
+  /** The tool with this folded name. */
+  byName(name: string, lookup: Lookup = {}): ToolEntry | undefined {
+    return seen(this.#byName.get(name), lookup);
+  }
+
+  /** The tool that `server` calls `tool`. */
+  byTool(server: string, tool: string, lookup: Lookup = {}): ToolEntry | undefined {
+    return seen(this.#byServer.get(server)?.get(tool), lookup);
+  }
+
+  /** All tools, or those of one server, sorted by server and own name. */
+  tools(lookup: Lookup & { readonly server?: string } = {}): readonly ToolEntry[] {
+    const { server } = lookup;
+    const tools = server === undefined ? this.#contents.tools : [...(this.#byServer.get(server)?.values() ?? [])];
+    return tools.filter((entry) => seen(entry, lookup) !== undefined);
+  }
+
+  /** All servers, sorted by name, those with nothing but hidden tools included. */
+  servers(): readonly ServerEntry[] {
+    return this.#contents.servers;
+  }
+
+  server(name: string): ServerEntry | undefined {
+    return this.#servers.get(name);
+  }
+
+  /** A tool as its server declared it; undefined for a tool that this lookup doesn't find. */
+  definition(name: string, lookup: Lookup = {}): Loaded<CatalogTool | undefined> {
+    const entry = this.byName(name, lookup);
+    if (!entry) return { ok: true, value: undefined };
+    const definitions = this.#definitions.get(entry.scope) ?? definitionsOf(this.#folder(entry.scope));
+    this.#definitions.set(entry.scope, definitions);
+    return definitions.ok ? { ok: true, value: definitions.value.get(name) } : definitions;
+  }
+
+  /** A server as it described itself; its tools are not in it, since some may be hidden. */
+  serverDefinition(name: string): Loaded<ServerDefinition | undefined> {
+    const server = this.#servers.get(name);
+    if (!server) return { ok: true, value: undefined };
+    const catalog = this.#folder(server.scope).json("catalog.json");
+    if (!catalog.ok) return catalog;
+    const found = catalog.value.servers.find((candidate) => candidate.name === name);
+    if (!found) return { ok: true, value: undefined };
+    const { tools: _, ...definition } = found;
+    return { ok: true, value: definition };
+  }
+
+  /** Tokens of a tool's declaration and whether it is declared; undefined for a tool that was hidden when compiled. */
+  tokens(entry: ToolEntry): Loaded<TokenCount | undefined> {
+    const budget = this.#folder(entry.scope).json("budget.json");
+    if (!budget.ok) return budget;
+    const { tools } = budget.value;
+    const count = Object.hasOwn(tools, entry.name) ? tools[entry.name] : undefined;
+    if (count === undefined || entry.exposure === "hidden") return { ok: true, value: undefined };
+    // An override of the project may have taken the tool out of the declarations.
+    return { ok: true, value: { ...count, declared: count.declared && entry.exposure === "codemode" } };
+  }
+
+  /** The search indexes, each showing only tools that are in the table, from its own scope, and not hidden. */
+  searchSegments(): Loaded<readonly SearchSegment[]> {
+    const segments: SearchSegment[] = [];
+    for (const scope of ["project", "user"] as const) {
+      const search = this.#contents.folders[scope]?.json("search.json");
+      if (search === undefined) continue;
+      if (!search.ok) return search;
+      segments.push({ file: search.value, shows: (tool) => this.byName(tool.name)?.scope === scope });
+    }
+    return { ok: true, value: segments };
+  }
+
+  /** The artifacts of a scope, for what the table has no words for (`codemode.d.ts`, the whole budget). */
+  folder(scope: Scope): ArtifactFolder | undefined {
+    return this.#contents.folders[scope];
+  }
+
+  #folder(scope: Scope): ArtifactFolder {
+    // Every entry comes from a folder that was opened: see layer.ts.
+    return this.#contents.folders[scope]!;
+  }
+}
+
+function seen(entry: ToolEntry | undefined, lookup: Lookup): ToolEntry | undefined {
+  return entry?.exposure === "hidden" && lookup.includeHidden !== true ? undefined : entry;
+}
+
+function definitionsOf(folder: ArtifactFolder): Loaded<Map<string, CatalogTool>> {
+  const catalog = folder.json("catalog.json");
+  if (!catalog.ok) return catalog;
+  const tools = catalog.value.servers.flatMap((server) => server.tools);
+  return { ok: true, value: new Map(tools.map((tool) => [tool.name, tool])) };
+}

@@ -1,0 +1,95 @@
+/**
+ * Validates one configuration file: its top level and, one by one, its servers. All mistakes are
+ * reported; a bad setting counts as absent, a bad entry is dropped, and neither affects another.
+ */
+import { type Diagnostic, diagnostic, type Outcome } from "../diagnostic.ts";
+import { FieldReader, optional, reporter } from "./fields.ts";
+import type { Scope, SourceLocation } from "./server-config.ts";
+import type { ConfigNode, ConfigSource } from "./source.ts";
+import { type ValidatedEntry, validateEntry } from "./validate-entry.ts";
+
+export interface FileSettings {
+  readonly maxOutputBytes?: number;
+  readonly ttlMs?: number;
+  readonly inlineBudget?: number;
+  /** As written: relative to the project root and inside it. */
+  readonly out?: string;
+  readonly autoEnableCodemode?: boolean;
+}
+
+export interface FileEntry {
+  readonly name: string;
+  readonly location: SourceLocation;
+  readonly entry: ValidatedEntry;
+}
+
+export interface ValidatedFile {
+  readonly settings: FileSettings;
+  /** In the order of the file. */
+  readonly entries: readonly FileEntry[];
+  /** False when the file as a whole said nothing that can be used. */
+  readonly usable: boolean;
+}
+
+const TOP_KEYS = ["$schema", "mcpServers", "maxOutputBytes", "ttlMs", "codemode", "out", "autoEnableCodemode"];
+/** A folder below the project root: not absolute, not the root itself, no `..`, no `~`, nothing to expand. */
+export const OUT_FOLDER = /^(?![/\\~])(?![A-Za-z]:)(?!(?:.*[/\\])?\.\.(?:[/\\]|$))(?!(?:\.?[/\\])*\.?$)(?!.*\$\{).+$/;
+
+export function validateFile(source: ConfigSource, scope: Scope): Outcome<ValidatedFile> {
+  const diagnostics = [...source.diagnostics];
+  const unusable = { settings: {}, entries: [], usable: false };
+  if (source.root === undefined) return { value: unusable, diagnostics };
+  if (source.root.kind !== "object") {
+    diagnostics.push(shapeError("the configuration must be an object", source.root));
+    return { value: unusable, diagnostics };
+  }
+  const fields = new FieldReader(source.root, reporter(diagnostics), {
+    consequence: "until this is corrected the setting is ignored",
+  });
+  fields.warnUnknown(TOP_KEYS);
+  const settings: FileSettings = {
+    ...optional("maxOutputBytes", fields.positiveInteger("maxOutputBytes", "bytes")),
+    ...optional("ttlMs", fields.naturalNumber("ttlMs", "milliseconds")),
+    ...optional("inlineBudget", readInlineBudget(fields, diagnostics)),
+    ...optional("out", readOut(fields, scope)),
+    ...optional("autoEnableCodemode", fields.boolean("autoEnableCodemode")),
+  };
+  const servers = fields.value("mcpServers");
+  if (servers !== undefined && servers.kind !== "object") {
+    diagnostics.push(shapeError("mcpServers must be an object of servers by name", servers));
+    return { value: { settings, entries: [], usable: false }, diagnostics };
+  }
+  const entries = [...(servers?.members.values() ?? [])].map((member) => ({
+    name: member.key,
+    location: member.keyAt,
+    entry: validateEntry(member, scope, diagnostics),
+  }));
+  return { value: { settings, entries, usable: true }, diagnostics };
+}
+
+function readInlineBudget(fields: FieldReader, diagnostics: Diagnostic[]): number | undefined {
+  const node = fields.value("codemode");
+  if (node === undefined) return undefined;
+  if (node.kind !== "object") return fields.reject("codemode", 'must be an object such as { "inlineBudget": 3000 }');
+  const codemode = new FieldReader(node, reporter(diagnostics), {
+    prefix: "codemode.",
+    consequence: "until this is corrected the default of 3000 holds",
+  });
+  codemode.warnUnknown(["inlineBudget"]);
+  return codemode.naturalNumber("inlineBudget", "tokens");
+}
+
+function readOut(fields: FieldReader, scope: Scope): string | undefined {
+  if (scope === "user") {
+    fields.warnNoEffect("out", "in the user's file; user servers compile into pimcp/generated beside it");
+    return undefined;
+  }
+  const must = "be a folder inside the project, relative to its root";
+  return fields.string("out", must, (value) => OUT_FOLDER.test(value));
+}
+
+function shapeError(message: string, node: ConfigNode): Diagnostic {
+  const { file, line, column } = node.at;
+  const notes = ['write { "mcpServers": { "name": { "command": "…" } } }', "nothing in this part of the file is used"];
+  return diagnostic("config-shape", message, { file, line, column, notes });
+}

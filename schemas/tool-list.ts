@@ -1,0 +1,69 @@
+/**
+ * The part of a `tools/list` answer that pimcp keeps, compares and digests. The compiler writes it
+ * to the catalog and the runtime compares a live list with it, so both must agree on what a tool's
+ * definition is: name, title, description, schemas, annotations, execution and `_meta`; any other key
+ * a server invents is no part of it.
+ */
+import { byCodeUnit, digestOf } from "./canonical.ts";
+
+/** One tool's definition as declared, ill-typed members left out. */
+export interface ToolDefinition {
+  readonly tool: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly inputSchema?: unknown;
+  readonly outputSchema?: unknown;
+  readonly annotations?: Readonly<Record<string, unknown>>;
+  readonly execution?: Readonly<Record<string, unknown>>;
+  readonly _meta?: Readonly<Record<string, unknown>>;
+}
+
+/** A member of a tool entry that has the wrong kind and was left out; `pointer` is relative to the entry. */
+export interface IllTypedMember {
+  readonly member: string;
+  readonly expected: string;
+}
+
+/** Keeps what is well-typed of a tool entry and names what is not. */
+export function defineTool(entry: { readonly name: string; readonly [key: string]: unknown }): {
+  readonly definition: ToolDefinition;
+  readonly illTyped: readonly IllTypedMember[];
+} {
+  const illTyped: IllTypedMember[] = [];
+  const kept: Record<string, unknown> = { tool: entry.name };
+  for (const [member, expected, accepts] of MEMBERS) {
+    const value = Object.hasOwn(entry, member) ? entry[member] : undefined;
+    if (value === undefined || value === null) continue;
+    if (accepts(value)) kept[member] = value;
+    else illTyped.push({ member, expected });
+  }
+  return { definition: kept as unknown as ToolDefinition, illTyped };
+}
+
+const isObject = (value: unknown): boolean => typeof value === "object" && !Array.isArray(value);
+const isSchema = (value: unknown): boolean => isObject(value) || typeof value === "boolean";
+const isString = (value: unknown): boolean => typeof value === "string";
+
+const MEMBERS: readonly (readonly [string, string, (value: unknown) => boolean])[] = [
+  ["title", "a string", isString],
+  ["description", "a string", isString],
+  ["inputSchema", "a JSON Schema", isSchema],
+  ["outputSchema", "a JSON Schema", isSchema],
+  ["annotations", "an object", isObject],
+  ["execution", "an object", isObject],
+  ["_meta", "an object", isObject],
+];
+
+/** sha256 of a tool list, independent of the order of tools and of keys. */
+export function toolListDigest(tools: readonly ToolDefinition[]): string {
+  return digestOf([...tools].sort((a, b) => byCodeUnit(a.tool, b.tool)).map(definitionOf));
+}
+
+/** The members of a tool that make its definition; a catalog tool has names of ours besides. */
+export function definitionOf(tool: ToolDefinition): ToolDefinition {
+  const { title, description, inputSchema, outputSchema, annotations, execution, _meta } = tool;
+  const definition = { tool: tool.tool, title, description, inputSchema, outputSchema, annotations, execution, _meta };
+  return Object.fromEntries(
+    Object.entries(definition).filter(([, value]) => value !== undefined),
+  ) as unknown as ToolDefinition;
+}
