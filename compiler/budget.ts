@@ -7,10 +7,13 @@
 import type { BudgetFile } from "../schemas/budget.schema.ts";
 import { byCodeUnit } from "../schemas/canonical.ts";
 import type { ScopePlan, ServerPlan, ToolPlan } from "./plan.ts";
-import { renderDeclarationsFile, tokensOf } from "./render/declarations-file.ts";
-
-/** Characters counted as one token (DESIGN section 4). */
-export const CHARS_PER_TOKEN = 4;
+import {
+  CHARS_PER_TOKEN,
+  declarationTokens,
+  renderDeclarationsFile,
+  type ServerDeclarations,
+  tokensOf,
+} from "./render/declarations-file.ts";
 
 export interface Budgeted {
   /** Text of codemode.d.ts. */
@@ -31,21 +34,23 @@ export function shareBudget(plan: ScopePlan, inlineBudget: number): Budgeted {
   const shares = plan.servers.filter(hasReachableTools).map((server): Share => {
     const eligible = server.tools
       .filter((tool) => tool.exposure === "codemode")
-      .sort((a, b) => lengthOf(a) - lengthOf(b) || byCodeUnit(a.tool.name, b.tool.name));
+      .sort((a, b) => tokens(a) - tokens(b) || byCodeUnit(a.tool.name, b.tool.name));
     return { server, eligible, shown: new Set(), stopped: false };
   });
   let room = inlineBudget * CHARS_PER_TOKEN - renderDeclarationsFile(shares.map(fileEntry)).length;
+  const types = new Set<string>();
   for (let placed = true; placed; ) {
     placed = false;
     for (const share of shares) {
       const next = share.stopped ? undefined : share.eligible[share.shown.size];
       if (next === undefined) continue;
-      const cost = lengthOf(next) + SEPARATOR_CHARS;
+      const cost = charge(next, types);
       if (cost > room) {
         share.stopped = true;
         continue;
       }
       share.shown.add(next.tool.name);
+      for (const type of next.declaration!.types) types.add(type.name);
       room -= cost;
       placed = true;
     }
@@ -54,13 +59,17 @@ export function shareBudget(plan: ScopePlan, inlineBudget: number): Budgeted {
   return { declarations, budget: budgetFile(plan, shares, declarations, inlineBudget) };
 }
 
-/** Indentation and line end that the file adds to each declaration. */
-const SEPARATOR_CHARS = 3;
+/** Characters that a declaration adds to the file: with its line end, and the types that no other brought along. */
+function charge(tool: ToolPlan, known: ReadonlySet<string>): number {
+  const { text, types } = tool.declaration!;
+  const added = types.filter((type) => !known.has(type.name));
+  return added.reduce((sum, type) => sum + type.text.length + 1, text.length + 1);
+}
 
-const lengthOf = (tool: ToolPlan): number => tool.declaration!.length;
+const tokens = (tool: ToolPlan): number => declarationTokens(tool.declaration!);
 const hasReachableTools = (server: ServerPlan): boolean => server.tools.some((tool) => tool.exposure !== "hidden");
 
-function fileEntry(share: Share): Parameters<typeof renderDeclarationsFile>[0][number] {
+function fileEntry(share: Share): ServerDeclarations {
   const { catalog } = share.server;
   const summary = catalog.description ?? catalog.instructions;
   return {
@@ -82,24 +91,24 @@ function budgetFile(
 ): BudgetFile {
   const declared = new Set(shares.flatMap((share) => [...share.shown]));
   const reachable = plan.servers.flatMap((server) => server.tools.filter((tool) => tool.exposure !== "hidden"));
-  const tokens = (tools: readonly ToolPlan[]) => tools.reduce((sum, tool) => sum + tokensOf(tool.declaration!), 0);
+  const sum = (tools: readonly ToolPlan[]) => tools.reduce((total, tool) => total + tokens(tool), 0);
   return {
     formatVersion: 1,
     inlineBudget,
     charsPerToken: CHARS_PER_TOKEN,
     declaredTokens: tokensOf(declarations),
-    totalTokens: tokens(reachable),
+    totalTokens: sum(reachable),
     servers: shares.map((share) => ({
       name: share.server.catalog.name,
       tools: share.eligible.length,
       shown: share.shown.size,
       partial: share.shown.size < share.eligible.length,
-      tokens: tokens(share.server.tools.filter((tool) => share.shown.has(tool.tool.name))),
+      tokens: sum(share.server.tools.filter((tool) => share.shown.has(tool.tool.name))),
     })),
     tools: Object.fromEntries(
       reachable.map((tool) => [
         tool.tool.name,
-        { tokens: tokensOf(tool.declaration!), declared: declared.has(tool.tool.name) },
+        { tokens: tokens(tool), declared: declared.has(tool.tool.name) },
       ]),
     ),
   };

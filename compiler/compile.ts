@@ -5,14 +5,20 @@
  * folders of their own.
  */
 import { canonicalJson } from "../schemas/canonical.ts";
-import type { Configuration, Exposure, Scope, ServerConfig } from "../schemas/config/server-config.ts";
 import { settingsDigest } from "../schemas/config/digest.ts";
+import {
+  type Configuration,
+  type Exposure,
+  type Scope,
+  type ServerConfig,
+  serversOfScope,
+} from "../schemas/config/server-config.ts";
 import { type Diagnostic, diagnostic, type Outcome } from "../schemas/diagnostic.ts";
 import { type Acquired, acquireAll, type AcquireOptions } from "./acquire.ts";
 import { shareBudget } from "./budget.ts";
 import { buildCatalog, type CompiledServer } from "./catalog.ts";
 import { type GeneratedFile, jsonArtifacts, manifestFile, manifestServer } from "./emit/artifacts.ts";
-import { emitSearchIndex } from "./emit/search-file.ts";
+import { buildSearchIndex } from "./emit/search-index.ts";
 import { emitStubs, type TypeCache } from "./emit/stub-files.ts";
 import { planScope, type ScopePlan } from "./plan.ts";
 import { type Previous, previousConfig, previousServer, previousSnapshot, readPrevious } from "./previous.ts";
@@ -54,15 +60,14 @@ export interface ScopeReport {
   readonly tokens?: { readonly declared: number; readonly budget: number; readonly total: number };
 }
 
-/** Compiles every wanted scope of a configuration. `findings` are what loading the configuration had to say. */
+/** Compiles every wanted scope of a configuration. */
 export async function compile(
   configuration: Configuration,
-  findings: readonly Diagnostic[],
   options: CompileOptions,
 ): Promise<Outcome<readonly ScopeReport[]>> {
   const previous = await Promise.all(options.scopes.map((scope) => readPrevious(configuration[scope].out)));
   const previousOf = (server: ServerConfig) => previous[options.scopes.indexOf(server.scope)];
-  const asked = configuration.servers.filter((server) => isWanted(server, options));
+  const asked = options.scopes.flatMap((scope) => serversOfScope(configuration, scope)).filter(isWanted(options));
   const acquired = await acquireAll(asked, {
     ...options,
     previous: (server) => previousSnapshot(previousOf(server), server.name),
@@ -71,22 +76,20 @@ export async function compile(
   const diagnostics: Diagnostic[] = [...acquired.diagnostics];
   for (const [index, scope] of options.scopes.entries()) {
     const own = acquired.value.filter(({ config }) => config.scope === scope);
-    const outcome = await compileScope({ scope, configuration, findings, own, previous: previous[index], options });
+    const outcome = await compileScope({ scope, configuration, own, previous: previous[index], options });
     if (outcome.value) reports.push(outcome.value);
     diagnostics.push(...outcome.diagnostics);
   }
   return { value: reports, diagnostics };
 }
 
-function isWanted(server: ServerConfig, options: CompileOptions): boolean {
-  if (!server.enabled || !options.scopes.includes(server.scope)) return false;
-  return options.only === undefined || options.only.includes(server.name);
+function isWanted({ only }: CompileOptions): (server: ServerConfig) => boolean {
+  return (server) => server.enabled && (only === undefined || only.includes(server.name));
 }
 
 interface ScopeInput {
   readonly scope: Scope;
   readonly configuration: Configuration;
-  readonly findings: readonly Diagnostic[];
   readonly own: readonly Acquired[];
   readonly previous: Previous | undefined;
   readonly options: CompileOptions;
@@ -98,7 +101,7 @@ async function compileScope(input: ScopeInput): Promise<Outcome<ScopeReport | un
   const settings = configuration[scope];
   const overrides = scope === "project" ? configuration.overrides : {};
   const servers = [...own.flatMap(compiled), ...keptServers(input)];
-  const disabled = configuration.servers.filter((server) => server.scope === scope && !server.enabled);
+  const disabled = serversOfScope(configuration, scope).filter((server) => !server.enabled);
   if (servers.length === 0 && own.length === 0 && !previous && Object.keys(overrides).length === 0) {
     return { value: disabled.length > 0 ? emptyReport(input, disabled) : undefined, diagnostics: [] };
   }
@@ -106,7 +109,8 @@ async function compileScope(input: ScopeInput): Promise<Outcome<ScopeReport | un
   const plan = planScope(catalog.value, servers.map((server) => server.config), settings, scope);
   const stubs = await emitStubs(plan.value, options.types);
   const budgeted = shareBudget(plan.value, settings.inlineBudget);
-  const search = await emitSearchIndex(plan.value);
+  // Read by machines alone, so nothing is spent on making it pleasant.
+  const search = { path: "search.json", content: `${JSON.stringify(buildSearchIndex(plan.value.servers))}\n` };
   const content = [...jsonArtifacts(plan.value, budgeted, overrides), search, ...stubs.value];
   const entries = manifestEntries(plan.value, servers, previous);
   const manifest = manifestFile(scope, settingsDigest(configuration, scope), entries, content);
@@ -136,20 +140,17 @@ const compiled = ({ config, snapshot }: Acquired): CompiledServer[] => (snapshot
  * Servers of the last compile that this run neither asks nor may drop: those `--server` leaves out, and those
  * whose entry is missing only because the configuration has an error.
  */
-function keptServers({ scope, configuration, findings, previous, options }: ScopeInput): CompiledServer[] {
+function keptServers({ scope, configuration, previous, options }: ScopeInput): CompiledServer[] {
   if (!previous) return [];
-  const configured = new Map(configuration.servers.map((server) => [server.name, server]));
-  const errors = findings.filter((finding) => finding.severity === "error");
+  const configured = new Map(serversOfScope(configuration, scope).map((server) => [server.name, server]));
+  const dropped = configuration.dropped?.filter((server) => server.scope === scope).map((server) => server.name) ?? [];
   return Object.keys(previous.manifest.servers).flatMap((name) => {
     const snapshot = previousSnapshot(previous, name);
     const config = configured.get(name);
     if (!snapshot) return [];
-    if (config) {
-      const leftOut = config.enabled && config.scope === scope && options.only && !options.only.includes(name);
-      return leftOut ? [{ config, snapshot }] : [];
-    }
-    const blamed = errors.some((error) => error.server === name || error.server === undefined);
-    const earlier = blamed ? previousConfig(previous, name, scope) : undefined;
+    if (config) return config.enabled && !isWanted(options)(config) ? [{ config, snapshot }] : [];
+    const isLost = configuration[scope].incomplete || dropped.includes(name);
+    const earlier = isLost ? previousConfig(previous, name, scope) : undefined;
     return earlier ? [{ config: earlier, snapshot }] : [];
   });
 }

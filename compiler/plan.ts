@@ -8,7 +8,7 @@ import type { CatalogServer, CatalogTool } from "../schemas/catalog.schema.ts";
 import type { Exposure, ScopeSettings, ServerConfig } from "../schemas/config/server-config.ts";
 import { type Diagnostic, diagnostic, type Outcome } from "../schemas/diagnostic.ts";
 import { decideExposure, unmatchedRules } from "../schemas/exposure.ts";
-import { renderDeclaration } from "./render/declaration.ts";
+import { type Declaration, renderDeclaration } from "./render/declaration.ts";
 
 /** Bytes of a tool's output that a model reads when nobody says otherwise (Pi's `docs/mcp.md`: 20 KB). */
 export const DEFAULT_MAX_OUTPUT_BYTES = 20_480;
@@ -21,8 +21,8 @@ export interface ToolPlan {
   readonly rule: string;
   /** Present where the tool or its server sets a limit of its own. */
   readonly limit?: { readonly maxOutputBytes: number; readonly source: "tool" | "server" };
-  /** Text of the tool's declaration; absent for a hidden tool. */
-  readonly declaration?: string;
+  /** The tool's declaration; absent for a hidden tool. */
+  readonly declaration?: Declaration;
 }
 
 export interface ServerPlan {
@@ -70,14 +70,14 @@ function planTool(config: ServerConfig, tool: CatalogTool, diagnostics: Diagnost
   const declaration = renderDeclaration(tool);
   for (const note of declaration.notes) {
     diagnostics.push(
-      diagnostic(note.kind === "external-ref" ? "schema-external-ref" : "declaration-degraded", note.message, {
+      diagnostic(note.kind === "degraded" ? "declaration-degraded" : "schema-external-ref", note.message, {
         server: config.name,
         tool: tool.tool,
         pointer: note.pointer,
       }),
     );
   }
-  return { ...plan, declaration: declaration.text };
+  return { ...plan, declaration };
 }
 
 /** A tool's own limit in `_meta`, ignored when it is not a positive integer, else its server's (DESIGN section 5). */

@@ -198,6 +198,6 @@ function isListed(previous: Manifest | undefined, path: string): boolean {
 /** Recognises our files where the manifest that listed them is lost, torn, or in conflict after a merge. */
 function bearsOurMark(path: string, text: string): boolean {
   if (text === "") return true;
-  if (path.endsWith(".ts")) return text.startsWith("// Made by pimcp");
+  if (path.endsWith(".ts")) return /^\/\/ (?:Made by pimcp|\[\.\.\]: constraints of)/.test(text);
   return /^\{\s*"formatVersion"/.test(text);
 }

@@ -99,9 +99,7 @@ export interface McpConfigFile {
 /**
  * Where an editor finds this schema.
  */
-$schema?: {
-[k: string]: unknown
-}
+$schema?: string
 /**
  * Servers by name: letters, digits, `_` and `-`. Names that differ only in `-` and `_` count as the same.
  */

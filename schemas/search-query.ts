@@ -7,8 +7,8 @@
 import { byCodeUnit } from "./canonical.ts";
 import { namespaceOf } from "./names.ts";
 import type { SearchFile } from "./search.schema.ts";
-import { nearTerms, singulars } from "./search-spelling.ts";
 import { entriesWithPrefix, entryOf, readPostings } from "./search-postings.ts";
+import { nearTerms, singulars } from "./search-spelling.ts";
 import { isStopWord, queryTerms, squashed, wholeNameTerm } from "./search-terms.ts";
 
 export type SearchEntry = SearchFile["tools"][number];
@@ -122,7 +122,8 @@ function matchesOf(segments: readonly SearchSegment[], term: string): Map<string
     matches.set(word, (0.6 * term.length) / (term.length + 0.3 * (word.length - term.length)));
   }
   if (matches.size > 0) return matches;
-  for (const { file } of segments) for (const near of nearTerms(file.index, term)) matches.set(near.term, near.nearness);
+  for (const { file } of segments)
+    for (const near of nearTerms(file.index, term)) matches.set(near.term, near.nearness);
   return matches;
 }
 
@@ -147,7 +148,14 @@ const wordOf = (entry: string): string => entry.slice(0, entry.indexOf(" "));
 
 /** What documents get for being called by name, one map a segment. */
 function nameScores(segments: readonly SearchSegment[], query: string): Map<number, number>[] {
-  const pieces = [...new Set(query.split(/[\s,;]+/).map(unquoted).filter((piece) => piece !== ""))];
+  const pieces = [
+    ...new Set(
+      query
+        .split(/[\s,;]+/)
+        .map(unquoted)
+        .filter((piece) => piece !== ""),
+    ),
+  ];
   const named = new Map(pieces.map((piece) => [piece, segments.map(({ file }) => documentsNamed(file, piece))]));
   const isName = (piece: string) => named.get(piece)!.some((documents) => documents.length > 0);
   const telling = pieces.filter((piece) => pieces.length === 1 || !isStopWord(piece));
@@ -188,5 +196,7 @@ function documentsNamed({ tools, index }: SearchFile, piece: string): number[] {
 function documentsSpelled({ tools, index }: Pick<SearchFile, "tools" | "index">, words: string): number[] {
   const term = wholeNameTerm(words);
   const postings = term === undefined ? [] : readPostings(entryOf(index, term) ?? "", tools.length);
-  return postings.map(({ document }) => document).filter((document) => squashed(tools[document]!.tool) === squashed(words));
+  return postings
+    .map(({ document }) => document)
+    .filter((document) => squashed(tools[document]!.tool) === squashed(words));
 }

@@ -16,7 +16,6 @@ const MAX_NAME_CHARS = 128;
 
 const UNSPACED_SCRIPTS =
   "\\p{scx=Han}\\p{scx=Hiragana}\\p{scx=Katakana}\\p{scx=Thai}\\p{scx=Lao}\\p{scx=Khmer}\\p{scx=Myanmar}";
-const UNSPACED = new RegExp(`[${UNSPACED_SCRIPTS}]`, "u");
 /** A run of an unspaced script, or a run of other letters and digits. */
 const RUNS = new RegExp(
   `(?<unspaced>(?:(?=[${UNSPACED_SCRIPTS}])[\\p{L}\\p{M}\\p{N}])+)|(?:(?![${UNSPACED_SCRIPTS}])[\\p{L}\\p{M}\\p{N}])+`,

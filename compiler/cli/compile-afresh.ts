@@ -11,8 +11,8 @@ import { storeRecord } from "../cache/record.ts";
 import { openSnapshotCache } from "../cache/snapshot-cache.ts";
 import { openTypeCache } from "../cache/type-cache.ts";
 import { checkFinding, compile } from "../compile.ts";
-import { loadConfiguration } from "../config.ts";
-import type { ConfigurationFiles } from "../config-files.ts";
+import { loadConfiguration } from "../../runtime/connect/configuration.ts";
+import type { ConfigurationFiles } from "../../runtime/connect/configuration-files.ts";
 import type { CompileRequest, CompileResult, RunCache } from "./compile-command.ts";
 import type { Io } from "./io.ts";
 import { startProgress } from "./progress.ts";
@@ -35,7 +35,7 @@ export async function compileAfresh({ files, request, io, cache }: AfreshOptions
   const surroundings = { env: io.env, homedir: io.homedir, signal: io.signal };
   const progress = startProgress(io);
   try {
-    const outcome = await compile(configuration, findings, {
+    const outcome = await compile(configuration, {
       ...request,
       cache: await openSnapshotCache({ ...surroundings, folder: cache.folder, now: Date.now }),
       introspect: lazyIntrospect(surroundings),

@@ -3,12 +3,12 @@
  * only otherwise loads what compiling takes.
  */
 import { isAbsolute, relative, resolve } from "node:path";
-import type { Configuration, Scope } from "../../schemas/config/server-config.ts";
+import type { Scope } from "../../schemas/config/server-config.ts";
 import type { Diagnostic } from "../../schemas/diagnostic.ts";
 import { cacheFolder, type KeyedHash, keyedHash } from "../cache/folder.ts";
 import { findRecord, type RunKey } from "../cache/record.ts";
 import type { ScopeReport, ServerReport } from "../compile.ts";
-import { type ConfigurationFiles, locateConfiguration } from "../config-files.ts";
+import { type ConfigurationFiles, type LocateOptions, locateConfiguration } from "../../runtime/connect/configuration-files.ts";
 import type { WriteResult } from "../write.ts";
 import type { Invocation } from "./commands.ts";
 import { EXIT, type Io } from "./io.ts";
@@ -55,13 +55,7 @@ export async function run(invocation: Invocation, io: Io): Promise<number> {
 
 /** Compiles once, by the shortest way there is. */
 export async function compileOnce(invocation: Invocation, request: CompileRequest, io: Io): Promise<CompileResult> {
-  const { config } = invocation.flags;
-  const files = await locateConfiguration({
-    cwd: io.cwd,
-    env: io.env,
-    homedir: io.homedir,
-    ...(typeof config === "string" && { config }),
-  });
+  const files = await locateConfiguration(configurationOptions(invocation, io));
   const folder = cacheFolder(io.env, io.homedir);
   const hash = await keyedHash(folder);
   const key = runKey(request, files);
@@ -71,6 +65,12 @@ export async function compileOnce(invocation: Invocation, request: CompileReques
   }
   const { compileAfresh } = await import("./compile-afresh.ts");
   return compileAfresh({ files, request, io, cache: { folder, hash, key } });
+}
+
+/** Where this invocation looks for its configuration. */
+export function configurationOptions({ flags }: Invocation, io: Io): LocateOptions {
+  const { config } = flags;
+  return { cwd: io.cwd, env: io.env, homedir: io.homedir, ...(typeof config === "string" && { config }) };
 }
 
 /** The cache of one run, opened. */
@@ -90,7 +90,8 @@ function runKey(request: CompileRequest, files: ConfigurationFiles): RunKey {
   };
 }
 
-function understand({ flags }: Invocation, io: Io): CompileRequest | string {
+/** The flags of `compile` and `watch`, or what is wrong with them. */
+export function understand({ flags }: Invocation, io: Io): CompileRequest | string {
   const scope = flags["scope"] ?? "all";
   if (scope !== "all" && scope !== "project" && scope !== "user") {
     return `--scope is project, user or all, not "${String(scope)}"`;
@@ -134,5 +135,3 @@ export function shownFolder(folder: string, cwd: string): string {
   const path = relative(cwd, folder);
   return path === "" ? "." : path.startsWith("..") || isAbsolute(path) ? folder : path;
 }
-
-export type { Configuration };

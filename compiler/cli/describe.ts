@@ -32,17 +32,24 @@ export interface ServerDescription extends Omit<ServerDefinition, "client"> {
   readonly exposure: Exposure;
   readonly era: "legacy" | "modern";
   readonly protocolVersion: string;
-  readonly tools: readonly { readonly name: string; readonly tool: string; readonly exposure: Exposure; readonly description: string }[];
+  readonly tools: readonly {
+    readonly name: string;
+    readonly tool: string;
+    readonly exposure: Exposure;
+    readonly description: string;
+  }[];
 }
 
-/** Renders a tool's declaration in full. */
-export type Declare = (tool: CatalogTool) => string;
+/** Renders a tool's declaration in full, without the tool's description, which stands above it. */
+export type Declare = (tool: Omit<CatalogTool, "description">) => string;
 
 /** Errors: `unknown-tool`, `ambiguous-tool`, and those of the artifacts. */
 export function describeData(table: ToolTable, name: string, declare: Declare): Loaded<DescribeData> {
   const target = findTarget(table, name);
   if (!target.ok) return target;
-  return target.value.kind === "tool" ? describeTool(table, target.value.tool, declare) : describeServer(table, target.value.server);
+  return target.value.kind === "tool"
+    ? describeTool(table, target.value.tool, declare)
+    : describeServer(table, target.value.server);
 }
 
 function describeTool(table: ToolTable, entry: ToolEntry, declare: Declare): Loaded<ToolDescription> {
@@ -53,8 +60,9 @@ function describeTool(table: ToolTable, entry: ToolEntry, declare: Declare): Loa
   // The digests hold, so a tool of exposure.json is in catalog.json too; one that is not has no schema.
   const tool = definition.value ?? { name: entry.name, tool: entry.tool, method: entry.tool };
   const { method: _, ...declared } = tool;
+  const { description: __, ...undescribed } = tool;
   const cost = count.value ?? { declared: false, tokens: 0 };
-  return { ok: true, value: { kind: "tool", ...entry, ...cost, declaration: declare(tool), ...declared } };
+  return { ok: true, value: { kind: "tool", ...entry, ...cost, declaration: declare(undescribed), ...declared } };
 }
 
 function describeServer(table: ToolTable, entry: ServerEntry): Loaded<ServerDescription> {
@@ -153,8 +161,7 @@ function hintsOf(annotations: ToolDescription["annotations"]): string {
 }
 
 export async function run(invocation: Invocation, io: Io): Promise<number> {
-  const { renderDeclaration } = await import("../render/declaration.ts");
-  const declare: Declare = (tool) => renderDeclaration(tool, { full: true }).text;
+  const { renderDescription } = await import("../render/declaration.ts");
   const name = invocation.operands[0]!;
-  return showArtifacts(invocation, io, (table) => describeData(table, name, declare), describeLines);
+  return showArtifacts(invocation, io, (table) => describeData(table, name, renderDescription), describeLines);
 }

@@ -81,7 +81,9 @@ export function listLines(data: ListData, look: Look): string[] {
   return data.servers.flatMap((server, index) => [
     ...(index > 0 ? [""] : []),
     ...headLines(server, look),
-    ...(server.tools.length > 0 ? [paint(look, "dim", row(["TOOL", "EXPOSURE", "TOKENS", "DECLARED", "LIMIT"], columns))] : []),
+    ...(server.tools.length > 0
+      ? [paint(look, "dim", row(["TOOL", "EXPOSURE", "TOKENS", "DECLARED", "LIMIT"], columns))]
+      : []),
     ...server.tools.map((tool) => row(cellsOf(tool), columns)),
   ]);
 }
@@ -108,7 +110,9 @@ function cellsOf(tool: ListedTool): string[] {
 }
 
 function row(cells: readonly string[], columns: readonly number[]): string {
-  const shown = columns.map((width, index) => (index === 2 ? cut(cells[index]!, width).padStart(width) : cell(cells[index]!, width)));
+  const shown = columns.map((width, index) =>
+    index === 2 ? cut(cells[index]!, width).padStart(width) : cell(cells[index]!, width),
+  );
   return `  ${shown.join(" ")}`.trimEnd();
 }
 

@@ -3,6 +3,7 @@
  * search finds; hidden tools are not in the index.
  */
 import type { Loaded } from "../../schemas/artifacts/read.ts";
+import { searchSegments } from "../../schemas/artifacts/search-segments.ts";
 import { findServer } from "../../schemas/artifacts/target.ts";
 import type { ToolTable } from "../../schemas/artifacts/tool-table.ts";
 import { type SearchOptions, type SearchResult, searchTools } from "../../schemas/search-query.ts";
@@ -23,7 +24,7 @@ export function searchData(table: ToolTable, query: string, options: SearchOptio
     const server = findServer(table, options.namespace);
     if (!server.ok) return server;
   }
-  const segments = table.searchSegments();
+  const segments = searchSegments(table);
   if (!segments.ok) return segments;
   return { ok: true, value: { results: searchTools(segments.value, query, options) } };
 }

@@ -3,8 +3,9 @@
  * `non-empty`, `date-time`, `default 3`. Generator noise (safe-integer bounds, defaults that say
  * what leaving a value out says anyway) is no constraint. Every tag is one clean line.
  */
-import { commentText } from "./untrusted-text.ts";
+
 import type { JsonObject } from "./references.ts";
+import { commentText } from "./untrusted-text.ts";
 
 export interface TagLimits {
   /** Longest `pattern` shown, in characters. */
@@ -88,27 +89,29 @@ function bound(value: unknown): number | undefined {
   return isCount(value) && Math.abs(value) < Number.MAX_SAFE_INTEGER ? value : undefined;
 }
 
-/** `1..14`, `>= 1`, `> 0 < 1`. Draft 4's boolean `exclusiveMinimum` makes `minimum` itself exclusive. */
+/** `1..14`, `>= 1`, `> 0 < 1`. */
 function numberRange(schema: JsonObject): string {
-  let least = bound(schema["minimum"]);
-  let most = bound(schema["maximum"]);
-  let above = bound(schema["exclusiveMinimum"]);
-  let below = bound(schema["exclusiveMaximum"]);
-  if (schema["exclusiveMinimum"] === true) {
-    above = least;
-    least = undefined;
+  const lower = limit(schema["minimum"], schema["exclusiveMinimum"], (a, b) => a > b);
+  const upper = limit(schema["maximum"], schema["exclusiveMaximum"], (a, b) => a < b);
+  if (lower?.within && upper?.within) return `${lower.value}..${upper.value}`;
+  const words = [];
+  if (lower !== undefined) words.push(`${lower.within ? ">=" : ">"} ${lower.value}`);
+  if (upper !== undefined) words.push(`${upper.within ? "<=" : "<"} ${upper.value}`);
+  return words.join(" ");
+}
+
+/** The bound that decides. Draft 4's `exclusiveMinimum: true` makes `minimum` itself exclusive; later ones have two numbers. */
+function limit(
+  inclusive: unknown,
+  exclusive: unknown,
+  isTighter: (a: number, b: number) => boolean,
+): { readonly value: number; readonly within: boolean } | undefined {
+  const within = bound(inclusive);
+  const beyond = exclusive === true ? within : bound(exclusive);
+  if (beyond !== undefined && (within === undefined || !isTighter(within, beyond))) {
+    return { value: beyond, within: false };
   }
-  if (schema["exclusiveMaximum"] === true) {
-    below = most;
-    most = undefined;
-  }
-  // Where both forms stand, the tighter one decides.
-  if (least !== undefined && above !== undefined) above >= least ? (least = undefined) : (above = undefined);
-  if (most !== undefined && below !== undefined) below <= most ? (most = undefined) : (below = undefined);
-  if (least !== undefined && most !== undefined) return `${least}..${most}`;
-  const lower = least !== undefined ? `>= ${least}` : above !== undefined ? `> ${above}` : "";
-  const upper = most !== undefined ? `<= ${most}` : below !== undefined ? `< ${below}` : "";
-  return lower !== "" && upper !== "" ? `${lower} ${upper}` : lower + upper;
+  return within === undefined ? undefined : { value: within, within: true };
 }
 
 function countRange(min: unknown, max: unknown, unit: string): string {

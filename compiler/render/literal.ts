@@ -2,7 +2,6 @@
  * JSON values as TypeScript literal types and property names. Whatever the value, the text is one
  * valid type or key on one line; a value TypeScript has no literal for becomes its widest type.
  */
-import { byCodeUnit } from "../../schemas/canonical.ts";
 import { stringLiteral } from "./untrusted-text.ts";
 
 const IDENTIFIER = /^[A-Za-z_$][A-Za-z0-9_$]*$/;
@@ -22,7 +21,7 @@ export function literalType(value: unknown, depth = 0): string {
   if (typeof value !== "object" || depth === MAX_LITERAL_DEPTH) return "unknown";
   if (Array.isArray(value)) return `[${value.map((item) => literalType(item, depth + 1)).join(", ")}]`;
   const members = Object.keys(value)
-    .sort(byCodeUnit)
+    .sort()
     .map((key) => `${propertyKey(key)}: ${literalType((value as Record<string, unknown>)[key], depth + 1)}`);
   return `{${members.join("; ")}}`;
 }

@@ -20,48 +20,108 @@ const STRUCTURAL = [
   "oneOf",
   "allOf",
 ];
-const LOWER = ["minLength", "minItems", "minProperties"];
-const UPPER = ["maxLength", "maxItems", "maxProperties"];
 
 export function isStructural(schema: JsonObject): boolean {
   return STRUCTURAL.some((keyword) => schema[keyword] !== undefined);
 }
 
+/** Keywords that add nothing to what a merged schema shows. */
+const SILENT = new Set([
+  "if",
+  "then",
+  "else",
+  "not",
+  "allOf",
+  "$ref",
+  "$comment",
+  "$schema",
+  "$id",
+  "$defs",
+  "definitions",
+  "title",
+]);
+
+/** False for a part that holds conditions and containers only, as the `allOf` of many a generator does. */
+export function hasSay(part: JsonObject): boolean {
+  for (const keyword in part) if (!SILENT.has(keyword)) return true;
+  return false;
+}
+
+type Both = (schemas: readonly unknown[]) => unknown;
+type Merged = Record<string, unknown>;
+
 /** `parts` (own keywords first) as one schema without `$ref` and `allOf`; `both` joins two schemas of one place. */
-export function mergeParts(parts: readonly JsonObject[], both: (schemas: readonly unknown[]) => unknown): JsonObject {
-  const merged: Record<string, unknown> = Object.create(null);
+export function mergeParts(parts: readonly JsonObject[], both: Both): JsonObject {
+  const merged: Merged = {};
   const properties = new Map<string, unknown[]>();
   const required = new Set<unknown>();
   const unions: unknown[] = [];
   for (const part of parts) {
-    annotate(merged, part);
-    mergeTypes(merged, part);
-    mergeValues(merged, part);
-    mergeBounds(merged, part);
-    for (const keyword of ["additionalProperties", "items", "additionalItems"]) {
-      if (part[keyword] !== undefined) merged[keyword] = narrower(merged[keyword], part[keyword], both);
+    for (const keyword in part) {
+      const value = part[keyword];
+      if (keyword === "properties") collectProperties(properties, value);
+      else if (keyword === "required") addAll(required, value);
+      else if (keyword === "anyOf" || keyword === "oneOf") unions.push(value);
+      else if (keyword === "type") mergeTypes(merged, value);
+      else mergeKeyword(merged, keyword, part, both);
     }
-    if (isObject(part["properties"])) {
-      for (const name of Object.keys(part["properties"])) {
-        properties.set(name, [...(properties.get(name) ?? []), part["properties"][name]]);
-      }
-    }
-    if (Array.isArray(part["required"])) for (const name of part["required"]) required.add(name);
-    for (const keyword of ["anyOf", "oneOf"]) if (Array.isArray(part[keyword])) unions.push(part[keyword]);
   }
   if (properties.size > 0) {
-    const joined: Record<string, unknown> = Object.create(null);
+    const joined: Merged = Object.create(null);
     for (const [name, schemas] of properties) joined[name] = schemas.length === 1 ? schemas[0] : both(schemas);
     merged["properties"] = joined;
   }
   if (required.size > 0) merged["required"] = [...required];
-  if (unions[0] !== undefined) merged["anyOf"] = unions[0];
-  if (unions[1] !== undefined) merged["oneOf"] = unions[1];
+  const [first, second] = unions.filter(Array.isArray);
+  if (first !== undefined) merged["anyOf"] = first;
+  if (second !== undefined) merged["oneOf"] = second;
   return merged;
 }
 
-/** Keywords of which the first part's word counts. */
-const FIRST_WORD = [
+function mergeKeyword(merged: Merged, keyword: string, part: JsonObject, both: Both): void {
+  const value = part[keyword];
+  switch (keyword) {
+    case "additionalProperties":
+    case "items":
+    case "additionalItems":
+      merged[keyword] = narrower(merged[keyword], value, both);
+      return;
+    case "const":
+      mergeValues(merged, [value]);
+      return;
+    case "enum":
+      mergeValues(merged, value);
+      return;
+    case "minLength":
+    case "minItems":
+    case "minProperties":
+      tighten(merged, keyword, value, Math.max);
+      return;
+    case "maxLength":
+    case "maxItems":
+    case "maxProperties":
+      tighten(merged, keyword, value, Math.min);
+      return;
+    // Draft 4's booleans make the bound beside them exclusive; merged, all bounds are numbers.
+    case "minimum":
+      tighten(merged, part["exclusiveMinimum"] === true ? "exclusiveMinimum" : keyword, value, Math.max);
+      return;
+    case "maximum":
+      tighten(merged, part["exclusiveMaximum"] === true ? "exclusiveMaximum" : keyword, value, Math.min);
+      return;
+    case "exclusiveMinimum":
+      tighten(merged, keyword, value, Math.max);
+      return;
+    case "exclusiveMaximum":
+      tighten(merged, keyword, value, Math.min);
+      return;
+    default:
+      // Annotations and what can't be combined: the first part's word counts.
+      if (merged[keyword] === undefined && FIRST_WORD.has(keyword)) merged[keyword] = value;
+  }
+}
+
+const FIRST_WORD = new Set([
   "description",
   "default",
   "format",
@@ -73,19 +133,24 @@ const FIRST_WORD = [
   "uniqueItems",
   "contentEncoding",
   "nullable",
-];
+]);
 
-function annotate(merged: Record<string, unknown>, part: JsonObject): void {
-  for (const keyword of FIRST_WORD) {
-    if (merged[keyword] === undefined && part[keyword] !== undefined) merged[keyword] = part[keyword];
+function collectProperties(properties: Map<string, unknown[]>, value: unknown): void {
+  if (!isObject(value)) return;
+  for (const name of Object.keys(value)) {
+    const schemas = properties.get(name);
+    if (schemas === undefined) properties.set(name, [value[name]]);
+    else schemas.push(value[name]);
   }
 }
 
-function mergeTypes(merged: Record<string, unknown>, part: JsonObject): void {
-  const type = part["type"];
-  if (type === undefined) return;
+function addAll(names: Set<unknown>, value: unknown): void {
+  if (Array.isArray(value)) for (const name of value) names.add(name);
+}
+
+function mergeTypes(merged: Merged, type: unknown): void {
   const before = merged["type"];
-  if (before === undefined) {
+  if (before === undefined || before === type) {
     merged["type"] = type;
     return;
   }
@@ -98,8 +163,13 @@ function mergeTypes(merged: Record<string, unknown>, part: JsonObject): void {
   merged["type"] = kept.length === 1 ? kept[0] : kept;
 }
 
-function mergeValues(merged: Record<string, unknown>, part: JsonObject): void {
-  const values = part["const"] !== undefined ? [part["const"]] : part["enum"];
+function tighten(merged: Merged, keyword: string, value: unknown, pick: (a: number, b: number) => number): void {
+  if (typeof value !== "number") return;
+  const before = merged[keyword];
+  merged[keyword] = typeof before === "number" ? pick(before, value) : value;
+}
+
+function mergeValues(merged: Merged, values: unknown): void {
   if (!Array.isArray(values)) return;
   const before = merged["enum"];
   if (!Array.isArray(before)) {
@@ -110,23 +180,7 @@ function mergeValues(merged: Record<string, unknown>, part: JsonObject): void {
   merged["enum"] = before.filter((value) => theirs.has(JSON.stringify(value)));
 }
 
-function mergeBounds(merged: Record<string, unknown>, part: JsonObject): void {
-  const tighten = (keyword: string, value: unknown, pick: (a: number, b: number) => number) => {
-    if (typeof value !== "number") return;
-    const before = merged[keyword];
-    merged[keyword] = typeof before === "number" ? pick(before, value) : value;
-  };
-  for (const keyword of LOWER) tighten(keyword, part[keyword], Math.max);
-  for (const keyword of UPPER) tighten(keyword, part[keyword], Math.min);
-  const openBelow = part["exclusiveMinimum"] === true;
-  const openAbove = part["exclusiveMaximum"] === true;
-  tighten(openBelow ? "exclusiveMinimum" : "minimum", part["minimum"], Math.max);
-  tighten("exclusiveMinimum", part["exclusiveMinimum"], Math.max);
-  tighten(openAbove ? "exclusiveMaximum" : "maximum", part["maximum"], Math.min);
-  tighten("exclusiveMaximum", part["exclusiveMaximum"], Math.min);
-}
-
-function narrower(before: unknown, next: unknown, both: (schemas: readonly unknown[]) => unknown): unknown {
+function narrower(before: unknown, next: unknown, both: Both): unknown {
   if (before === undefined || before === true) return next;
   if (next === true || before === false) return before;
   if (next === false) return false;

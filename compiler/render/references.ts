@@ -19,6 +19,12 @@ const MAX_INDEXED_NODES = 100_000;
 /** Keywords whose values are data, in which `$id` and `$anchor` mean nothing. */
 const DATA_KEYWORDS = new Set(["const", "enum", "default", "examples", "example"]);
 
+/** A schema with a name, and the resource it stands in. */
+interface Place {
+  readonly schema: JsonObject;
+  readonly resource: JsonObject;
+}
+
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
@@ -30,7 +36,7 @@ export function isResource(schema: JsonObject): boolean {
 
 export class References {
   readonly root: JsonObject;
-  #index: Map<string, { schema: JsonObject; resource: JsonObject; base: string }> | undefined;
+  #index: Map<string, Place> | undefined;
   #bases: Map<JsonObject, string> | undefined;
 
   constructor(root: JsonObject) {
@@ -59,10 +65,10 @@ export class References {
 
   /** Walks the document once, in key order, so that the first of two equal names is always the same. */
   #buildIndex(): void {
-    const index: NonNullable<typeof this.#index> = new Map();
+    const index = new Map<string, Place>();
     const bases = new Map<JsonObject, string>();
-    const add = (uri: string | undefined, entry: { schema: JsonObject; resource: JsonObject; base: string }) => {
-      if (uri !== undefined && !index.has(uri)) index.set(uri, entry);
+    const add = (uri: string | undefined, place: Place) => {
+      if (uri !== undefined && !index.has(uri)) index.set(uri, place);
     };
     const pending: { value: unknown; resource: JsonObject; base: string }[] = [
       { value: this.root, resource: this.root, base: BASE },
@@ -79,15 +85,15 @@ export class References {
           if (isResource(node.value) && uri !== undefined) {
             resource = node.value;
             base = uri.split("#", 1)[0]!;
-            add(base, { schema: node.value, resource, base });
+            add(base, { schema: node.value, resource });
           }
-          add(uri, { schema: node.value, resource, base });
+          add(uri, { schema: node.value, resource });
         }
-        if (node.value === this.root) add(base, { schema: this.root, resource, base });
+        if (node.value === this.root) add(base, { schema: this.root, resource });
         if (resource === node.value) bases.set(resource, base);
         for (const keyword of ["$anchor", "$dynamicAnchor"]) {
           const anchor = node.value[keyword];
-          if (typeof anchor === "string") add(`${base}#${anchor}`, { schema: node.value, resource, base });
+          if (typeof anchor === "string") add(`${base}#${anchor}`, { schema: node.value, resource });
         }
       }
       const parent = node.value as JsonObject;
@@ -128,7 +134,7 @@ function decode(segment: string): string | undefined {
       return undefined;
     }
   }
-  return text.replaceAll("~1", "/").replaceAll("~0", "~");
+  return text.includes("~") ? text.replaceAll("~1", "/").replaceAll("~0", "~") : text;
 }
 
 function absolute(ref: string, base: string): string | undefined {

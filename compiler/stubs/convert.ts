@@ -65,7 +65,7 @@ function layOut(raw: string, tokens: TokenTable): string {
   const lines: string[] = [];
   let depth = 0;
   let comment: string | undefined;
-  for (const line of raw.split("\n")) {
+  for (const line of withoutOuterParentheses(raw).split("\n")) {
     const indent = "  ".repeat(Math.max(depth - (line.startsWith("}") ? 1 : 0), 0));
     if (line === "/**") comment = "";
     else if (line === " */" && comment !== undefined) {
@@ -81,6 +81,21 @@ function layOut(raw: string, tokens: TokenTable): string {
     }
   }
   return lines.join("\n");
+}
+
+/** The converter writes every union in parentheses; around a whole type they say nothing. */
+function withoutOuterParentheses(raw: string): string {
+  const open: number[] = [];
+  const dropped = new Set<number>();
+  for (let index = 0; index < raw.length; index++) {
+    if (raw[index] === "(") open.push(index);
+    if (raw[index] !== ")") continue;
+    const start = open.pop()!;
+    const whole = (start === 0 || raw.startsWith(": ", start - 2)) && (index === raw.length - 1 || raw[index + 1] === "\n");
+    if (whole) dropped.add(start).add(index);
+  }
+  const cuts = [...dropped].sort((a, b) => a - b);
+  return [-1, ...cuts].map((cut, index) => raw.slice(cut + 1, cuts[index])).join("");
 }
 
 /** Whether a laid-out type is one object type and nothing else, so that it can be an interface. */

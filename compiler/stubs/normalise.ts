@@ -32,6 +32,7 @@ import {
   intersection,
   literalType,
   NEVER,
+  NULL_TYPE,
   OPEN_OBJECT,
   type PlainSchema,
   type TokenTable,
@@ -48,6 +49,8 @@ import { commentText } from "./doc-comment.ts";
 const MAX_DEPTH = 64;
 /** Schemas visited for one root; the rest becomes `unknown`. The largest real one seen has about 3,000. */
 const MAX_SCHEMAS = 20_000;
+/** Named types made for one schema; further references become `unknown`. */
+const MAX_DEFINITIONS = 1000;
 
 export interface NormalSchema {
   /** The root first, then what it refers to in order of first mention. */
@@ -107,7 +110,8 @@ class Normaliser implements SchemaWalk {
   }
 
   named(schema: unknown, position: Position, label: string): PlainSchema {
-    if (!isSchemaObject(schema) || isLeaf(schema)) return this.shape(schema, position, ANY_TYPE);
+    const short = !isSchemaObject(schema) || isLeaf(schema) || isReferenceAlone(schema);
+    if (short) return this.shape(schema, position, ANY_TYPE);
     return this.#referTo({ schema, resource: position.resource, label }, position.pointer);
   }
 
@@ -129,7 +133,7 @@ class Normaliser implements SchemaWalk {
     const here = isResource(schema) ? { ...position, resource: schema } : position;
     const type = this.#constrained(schema, here, allowed);
     const nullable = keyword(schema, "nullable") === true && (allowed & NULL) !== 0;
-    return nullable ? union([type, { type: "null" }]) : type;
+    return nullable ? union([type, NULL_TYPE]) : type;
   }
 
   #constrained(schema: SchemaObject, here: Position, allowed: TypeSet): PlainSchema {
@@ -174,7 +178,7 @@ class Normaliser implements SchemaWalk {
   #literalUnion(values: readonly unknown[], types: TypeSet): PlainSchema {
     const accepted = values.filter((value) => (typeOfValue(value) & types) !== 0);
     const texts = new Set(accepted.map((value) => literalType(value)));
-    return union([...texts].map((text) => ({ tsType: this.tokens.token(text) })));
+    return union([...texts].map((text) => this.tokens.atom(text)));
   }
 
   #reference(schema: SchemaObject, here: Position): PlainSchema | undefined {
@@ -192,15 +196,20 @@ class Normaliser implements SchemaWalk {
     if (!isSchemaObject(found.schema)) return this.shape(found.schema, here, ANY_TYPE);
     if (isLeaf(found.schema)) return this.shape(found.schema, { ...down(here, "$ref"), resource: found.resource }, ANY_TYPE);
     if (here.declaring !== undefined && referenceClosesLoop(found, here.declaring, this.#resolver)) {
-      this.#remark("stub-type-unknown", "a $ref leads back to itself", `${here.pointer}/$ref`);
+      this.#remark("stub-type-unknown", "a $ref leads back to itself, or through too many others", `${here.pointer}/$ref`);
       return UNKNOWN;
     }
     return this.#referTo(found, `${here.pointer}/$ref`);
   }
 
   #referTo(place: SchemaPlace, pointer: string): PlainSchema {
-    const { name } = this.#definitions.get(place.schema) ?? this.#define(place, pointer);
-    return { tsType: this.tokens.token(typeReference(name)) };
+    const known = this.#definitions.get(place.schema);
+    if (known === undefined && this.#definitions.size > MAX_DEFINITIONS) {
+      this.#remark("stub-type-unknown", `the schema refers to more than ${MAX_DEFINITIONS} others`, pointer);
+      return UNKNOWN;
+    }
+    const { name } = known ?? this.#define(place, pointer);
+    return this.tokens.atom(typeReference(name));
   }
 
   #define(place: SchemaPlace, pointer: string): Definition {
@@ -225,6 +234,10 @@ const COMPOUND = ["properties", "patternProperties", "additionalProperties", "re
 /** A schema as short as its name: worth no declaration. */
 function isLeaf(schema: SchemaObject): boolean {
   return !COMPOUND.some((name) => Object.hasOwn(schema, name));
+}
+
+function isReferenceAlone(schema: SchemaObject): boolean {
+  return Object.hasOwn(schema, "$ref") && COMPOUND.every((name) => name === "$ref" || !Object.hasOwn(schema, name));
 }
 
 /** Letters and digits of a label as the end of a type name. */

@@ -15,11 +15,24 @@ import {
   schemaMap,
   type TypeSet,
 } from "./json-schema.ts";
-import { NEVER, OPEN_OBJECT, type PlainObject, type PlainSchema, quoted, UNKNOWN, union } from "./plain-schema.ts";
+import {
+  BOOLEAN_TYPE,
+  NEVER,
+  NULL_TYPE,
+  NUMBER_TYPE,
+  OPEN_OBJECT,
+  type PlainObject,
+  type PlainSchema,
+  quoted,
+  STRING_TYPE,
+  UNKNOWN,
+  UNKNOWN_ARRAY,
+  union,
+} from "./plain-schema.ts";
 import { requiredNames } from "./schema-structure.ts";
 import { down, type Position, type SchemaWalk } from "./schema-walk.ts";
 
-/** A tuple whose last elements may be missing is a union of tuples, quadratic in its length; longer ones are lists. */
+/** A tuple whose last elements may be missing is a union of tuples, one for each length; longer ones are lists. */
 const MAX_OPTIONAL_ELEMENTS = 8;
 
 /** Members every object has: an optional property of such a name must admit what `{}` already carries. */
@@ -34,12 +47,12 @@ const MATCHES_ALL = new Set(["", ".*", "^.*$", "^.*", ".*$", "[\\s\\S]*", "^[\\s
 export function typesAsUnion(types: TypeSet, every: PlainSchema): PlainSchema {
   if (types === ANY_TYPE) return every;
   return union([
-    ...(types & STRING ? [{ type: "string" } as const] : []),
-    ...(types & NUMBER ? [{ type: "number" } as const] : []),
-    ...(types & BOOLEAN ? [{ type: "boolean" } as const] : []),
-    ...(types & ARRAY ? [{ type: "array", items: UNKNOWN } as const] : []),
+    ...(types & STRING ? [STRING_TYPE] : []),
+    ...(types & NUMBER ? [NUMBER_TYPE] : []),
+    ...(types & BOOLEAN ? [BOOLEAN_TYPE] : []),
+    ...(types & ARRAY ? [UNKNOWN_ARRAY] : []),
     ...(types & OBJECT ? [OPEN_OBJECT] : []),
-    ...(types & NULL ? [{ type: "null" } as const] : []),
+    ...(types & NULL ? [NULL_TYPE] : []),
   ]);
 }
 
@@ -58,7 +71,7 @@ export function objectType(walk: SchemaWalk, schema: SchemaObject, here: Positio
     // An index signature has to repeat the types of its neighbours; names keep that from doubling with every level.
     let type = signature === undefined ? walk.shape(member, position, ANY_TYPE) : walk.named(member, position, name);
     if (INHERITED.has(name) && !required.has(name) && type !== UNKNOWN)
-      type = union([type, { tsType: walk.tokens.token(`Object[${quoted(name)}]`) }]);
+      type = union([type, walk.tokens.atom(`Object[${quoted(name)}]`)]);
     const token = walk.tokens.token(propertyName(name));
     const comment = propertyComment(name, member);
     properties[token] = comment === "" ? type : { ...type, description: walk.tokens.token(comment) };
@@ -120,7 +133,13 @@ export function arrayType(walk: SchemaWalk, schema: SchemaObject, here: Position
   });
   if (optional > MAX_OPTIONAL_ELEMENTS) return { type: "array", items: union([...types, restType]) };
   const closed = restType === NEVER || (typeof most === "number" && most <= types.length);
-  return { type: "array", items: types, minItems, additionalItems: closed ? false : restType };
+  const lengths = Array.from({ length: optional }, (_, extra) => tuple(types.slice(0, minItems + extra), false));
+  return union([...lengths, tuple(types, closed ? false : restType)]);
+}
+
+function tuple(items: readonly PlainSchema[], rest: PlainSchema | false): PlainSchema {
+  if (items.length === 0 && rest === false) return { tsType: "[]" };
+  return { type: "array", items, minItems: items.length, additionalItems: rest };
 }
 
 /** A name as it stands in a type: bare where every tool agrees that it is an identifier. */

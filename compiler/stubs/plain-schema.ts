@@ -14,6 +14,7 @@ export type PlainSchema =
   | { readonly anyOf: readonly PlainSchema[] }
   | { readonly allOf: readonly PlainSchema[] };
 
+/** As many elements as `items`, or more when `additionalItems` says so. */
 export interface PlainTuple {
   readonly type: "array";
   readonly items: readonly PlainSchema[];
@@ -28,6 +29,11 @@ export interface PlainObject {
   readonly additionalProperties: PlainSchema | boolean;
 }
 
+export const STRING_TYPE: PlainSchema = { type: "string" };
+export const NUMBER_TYPE: PlainSchema = { type: "number" };
+export const BOOLEAN_TYPE: PlainSchema = { type: "boolean" };
+export const NULL_TYPE: PlainSchema = { type: "null" };
+export const UNKNOWN_ARRAY: PlainSchema = { tsType: "unknown[]" };
 export const UNKNOWN: PlainSchema = { tsType: "unknown" };
 export const NEVER: PlainSchema = { tsType: "never" };
 /** Some object. In an intersection it says nothing and would open a closed neighbour. */
@@ -37,6 +43,7 @@ export const OPEN_OBJECT: PlainSchema = { type: "object", properties: {}, requir
 export class TokenTable {
   readonly #tokens = new Map<string, string>();
   readonly #texts: string[] = [];
+  readonly #atoms = new Map<string, PlainSchema>();
 
   /** The token that stands for `text`; a valid identifier, so the converter never quotes it. */
   token(text: string): string {
@@ -48,13 +55,20 @@ export class TokenTable {
     return token;
   }
 
+  /** The type that is written `text`: the same object for the same text, so that unions hold it once. */
+  atom(text: string): PlainSchema {
+    const known = this.#atoms.get(text) ?? { tsType: this.token(text) };
+    this.#atoms.set(text, known);
+    return known;
+  }
+
   /** `text` with its tokens put back. */
   restore(text: string): string {
     return text.replace(/\$\$(\d+)/g, (_, index) => this.#texts[Number(index)]!);
   }
 }
 
-/** The union of the members; `unknown` absorbs the others. */
+/** The union of the members, each object once; `unknown` absorbs the others. */
 export function union(members: readonly PlainSchema[]): PlainSchema {
   const flat = members.flatMap((member) => ("anyOf" in member ? member.anyOf : [member]));
   const distinct = [...new Set(flat)].filter((member) => member !== NEVER);

@@ -87,13 +87,19 @@ export function requiredNames(schema: SchemaObject): string[] {
   return [...new Set([...names, ...selfRequired])];
 }
 
-/** Whether `target` mentions `declaring` again through references and compositions alone. */
+/** Schemas looked through for such a loop. TypeScript itself overflows on chains of a few thousand aliases. */
+const MAX_CHAIN = 200;
+
+/**
+ * Whether `target` mentions `declaring` again through references and compositions alone; also when that takes more
+ * than a bounded look to find out.
+ */
 export function referenceClosesLoop(target: SchemaPlace, declaring: SchemaObject, resolver: RefResolver): boolean {
   const seen = new Set<unknown>();
   const pending: { schema: unknown; resource: unknown }[] = [target];
   for (let place = pending.pop(); place !== undefined; place = pending.pop()) {
     const { schema, resource } = place;
-    if (schema === declaring) return true;
+    if (schema === declaring || seen.size > MAX_CHAIN) return true;
     if (!isSchemaObject(schema) || seen.has(schema)) continue;
     seen.add(schema);
     for (const name of ["$ref", "$dynamicRef", "$recursiveRef"]) {

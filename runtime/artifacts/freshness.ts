@@ -30,9 +30,13 @@ export async function findNewerConfig(question: FreshnessQuestion): Promise<read
     const current = await question.settingsDigest(scope);
     if (current === undefined || current === compiled) continue;
     found.push(
-      diagnostic("config-newer", `the ${scope}'s configuration changed after its artifacts were compiled; run \`pimcp compile\``, {
-        file: folder,
-      }),
+      diagnostic(
+        "config-newer",
+        `the ${scope}'s configuration changed after its artifacts were compiled; run \`pimcp compile\``,
+        {
+          file: folder,
+        },
+      ),
     );
   }
   return found;

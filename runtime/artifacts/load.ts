@@ -53,7 +53,9 @@ function openFolder(folder: string, readers: FolderReader[]): Loaded<ArtifactFol
 function tryFolder(folder: string, readers: FolderReader[]): Loaded<ArtifactFolder> {
   const reader = folderReader(folder, { pin: true });
   const opened = openArtifacts(folder, reader.readFile);
-  const failed = !opened.ok ? opened : [opened.value.json("exposure.json"), opened.value.json("limits.json")].find((file) => !file.ok);
+  const failed = !opened.ok
+    ? opened
+    : [opened.value.json("exposure.json"), opened.value.json("limits.json")].find((file) => !file.ok);
   if (failed && !failed.ok) {
     reader.close();
     return failed;

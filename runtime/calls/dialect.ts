@@ -74,6 +74,7 @@ function subschema(schema: unknown, state: State): unknown {
   repairBounds(copy);
   if (state.dialect === "2020-12") repairTuple(copy);
   liftProto(copy, state);
+  dropInvalidPatterns(copy);
   return copy;
 }
 
@@ -129,6 +130,32 @@ function liftProto(copy: Copy, state: State): void {
   const patterns: Copy = isSchema(copy["patternProperties"]) ? { ...copy["patternProperties"] } : {};
   patterns["^__proto__$"] = declared;
   copy["patternProperties"] = patterns;
+}
+
+/** Which names an invalid pattern meant can't be known, so an object that has one is open. */
+function dropInvalidPatterns(copy: Copy): void {
+  if (!isSchema(copy["patternProperties"])) return;
+  const entries = Object.entries(copy["patternProperties"]);
+  const valid = entries.filter(([pattern]) => compilePattern(pattern) !== undefined);
+  if (valid.length === entries.length) return;
+  copy["patternProperties"] = Object.fromEntries(valid);
+  delete copy["additionalProperties"];
+  delete copy["unevaluatedProperties"];
+}
+
+/**
+ * A server's pattern as an expression, undefined for one that ECMAScript can't read in either of its grammars:
+ * Python and PCRE patterns are common in schemas.
+ */
+export function compilePattern(pattern: string): RegExp | undefined {
+  for (const flags of ["u", ""]) {
+    try {
+      return new RegExp(pattern, flags);
+    } catch {
+      // The looser grammar is next.
+    }
+  }
+  return undefined;
 }
 
 /** Assignment to `__proto__` would set the prototype instead of a property. */

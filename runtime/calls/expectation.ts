@@ -44,14 +44,14 @@ function describeType(type: string, schema: Schema, depth: number): string {
         (typeof schema["multipleOf"] === "number" ? `, a multiple of ${schema["multipleOf"]}` : "")
       );
     case "string":
-      return `string${countBounds(schema["minLength"], schema["maxLength"], "characters")}${stringForm(schema)}`;
+      return `string${countBounds(schema["minLength"], schema["maxLength"], "character")}${stringForm(schema)}`;
     case "array": {
       const items = schema["items"];
       const of = isSchema(items) ? ` of ${describe(items, depth + 1)}` : "";
-      return `array${of === " of a value" ? "" : of}${countBounds(schema["minItems"], schema["maxItems"], "items")}`;
+      return `array${of === " of a value" ? "" : of}${countBounds(schema["minItems"], schema["maxItems"], "item")}`;
     }
     case "object":
-      return `object${countBounds(schema["minProperties"], schema["maxProperties"], "properties")}`;
+      return `object${countBounds(schema["minProperties"], schema["maxProperties"], "property")}`;
     default:
       return type;
   }
@@ -69,12 +69,13 @@ function numericBounds(schema: Schema): string {
   return bounds.length === 0 ? "" : ` ${bounds.join(" and ")}`;
 }
 
-function countBounds(least: unknown, most: unknown, unit: string): string {
+function countBounds(least: unknown, most: unknown, unit: "character" | "item" | "property"): string {
+  const units = (count: number) => `${count} ${count === 1 ? unit : unit === "property" ? "properties" : `${unit}s`}`;
   if (typeof least === "number" && typeof most === "number") {
-    return least === most ? ` with exactly ${least} ${unit}` : ` with ${least} to ${most} ${unit}`;
+    return least === most ? ` with exactly ${units(least)}` : ` with ${least} to ${units(most)}`;
   }
-  if (typeof least === "number" && least > 0) return ` with at least ${least} ${unit}`;
-  return typeof most === "number" ? ` with at most ${most} ${unit}` : "";
+  if (typeof least === "number" && least > 0) return ` with at least ${units(least)}`;
+  return typeof most === "number" ? ` with at most ${units(most)}` : "";
 }
 
 function stringForm(schema: Schema): string {

@@ -3,7 +3,8 @@
  * with every key the server added; what doesn't fit is repaired piece by piece, each with a notice, so that one
  * malformed block never costs the rest of the answer. Content blocks of types nobody specified yet are kept.
  */
-import type { CallToolResult } from "@modelcontextprotocol/client";
+import type { CallToolResult } from "../codegen/result.ts";
+import { jsonText } from "../limits/json-text.ts";
 
 export interface RepairedResult {
   readonly result: CallToolResult;
@@ -17,7 +18,7 @@ export function repairResult(raw: unknown): RepairedResult {
   const notices: string[] = [];
   if (!isObject(raw)) {
     const kind = raw === null ? "null" : Array.isArray(raw) ? "an array" : typeof raw;
-    const content = raw === null || raw === undefined ? [] : [textBlock(typeof raw === "string" ? raw : shown(raw))];
+    const content = raw === null || raw === undefined ? [] : [textBlock(typeof raw === "string" ? raw : jsonText(raw))];
     return { result: { content }, notices: [`the result is ${kind}, not an object`] };
   }
   const content = repairContent(raw, notices);
@@ -42,7 +43,7 @@ function repairContent(raw: Members, notices: string[]): unknown[] {
 function repairIsError(raw: Members, notices: string[]): boolean | undefined {
   const isError = raw["isError"];
   if (isError === undefined || typeof isError === "boolean") return isError;
-  notices.push(`the result's isError is ${shown(isError)}, not a boolean`);
+  notices.push(`the result's isError is ${jsonText(isError)}, not a boolean`);
   return isError === "true" || isError === 1;
 }
 
@@ -54,7 +55,7 @@ function repairBlock(block: unknown, index: number, notices: string[]): unknown 
   if (typeof block === "string") return textBlock(block);
   if (isObject(block) && typeof block["text"] === "string") return textBlock(block["text"]);
   return textBlock(
-    isObject(block) && block["type"] === "text" ? shown(block["text"]) : `[content block that ${problem}]`,
+    isObject(block) && block["type"] === "text" ? jsonText(block["text"]) : `[content block that ${problem}]`,
   );
 }
 
@@ -81,6 +82,7 @@ function resourceProblem(resource: unknown): string | undefined {
   if (mimeType !== undefined && typeof mimeType !== "string") return "has a resource whose mimeType is no string";
   if (typeof text !== "string" && typeof blob !== "string") return "has a resource without text or blob";
   if (text !== undefined && typeof text !== "string") return "has a resource whose text is no string";
+  if (blob !== undefined && typeof blob !== "string") return "has a resource whose blob is no string";
   return missing(resource, "uri");
 }
 
@@ -90,10 +92,6 @@ function missing(holder: Members, key: string): string | undefined {
 
 function textBlock(text: string) {
   return { type: "text" as const, text };
-}
-
-function shown(value: unknown): string {
-  return JSON.stringify(value) ?? String(value);
 }
 
 function isObject(value: unknown): value is Members {

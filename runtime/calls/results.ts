@@ -3,7 +3,7 @@
  * value that is. Nothing a server sends makes this throw, and nothing keeps a result from being delivered: what
  * is wrong with it is said in `mismatch` and `notices`. Loads ajv only for a tool with an `outputSchema`.
  */
-import type { CallToolResult } from "@modelcontextprotocol/client";
+import type { CallToolResult } from "../codegen/result.ts";
 import { repairResult } from "./result-shape.ts";
 
 export interface InterpretedResult {

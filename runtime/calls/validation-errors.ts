@@ -61,7 +61,12 @@ function foldUnions(errors: readonly ErrorObject[]): ErrorObject[] {
 /** ajv reports a branch's errors before the union's, under its path, or under a definition's where it is a reference. */
 function isInside(error: ErrorObject, union: ErrorObject): boolean {
   if (!isWithin(error.instancePath, union.instancePath)) return false;
-  return error.schemaPath.startsWith(`${union.schemaPath}/`) || !error.schemaPath.startsWith("#/properties/");
+  if (error.schemaPath.startsWith(`${union.schemaPath}/`)) return true;
+  return definitionOf(error.schemaPath) !== definitionOf(union.schemaPath);
+}
+
+function definitionOf(schemaPath: string): string {
+  return /^#\/(?:\$defs|definitions)\/[^/]+/.exec(schemaPath)?.[0] ?? schemaPath.replace(/#.*$/s, "#");
 }
 
 function isWithin(path: string, ancestor: string): boolean {

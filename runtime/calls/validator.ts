@@ -5,7 +5,7 @@
  * runs under a time limit. A schema that can't be used is a reason in words, never a throw. ajv is imported lazily.
  */
 import type { ErrorObject, Options, ValidateFunction } from "ajv";
-import { type Dialect, normaliseSchema } from "./dialect.ts";
+import { compilePattern, type Dialect, normaliseSchema } from "./dialect.ts";
 
 export type ValidationOutcome =
   | { readonly kind: "valid" }
@@ -84,25 +84,16 @@ async function createAjv(dialect: Dialect, mode: ErrorMode) {
   }
 }
 
-/** A pattern that isn't a valid expression in either grammar excludes nothing. */
+/** A pattern that can't be read excludes nothing. */
 const boundedPattern: NonNullable<NonNullable<Options["code"]>["regExp"]> = Object.assign(
   (pattern: string) => {
-    const expression = compilePattern(pattern, "u") ?? compilePattern(pattern, "");
+    const expression = compilePattern(pattern);
     return {
       test: (text: string) => expression === undefined || text.length > MAX_PATTERN_INPUT || expression.test(text),
     };
   },
   { code: "bounded pattern" },
 );
-
-function compilePattern(pattern: string, flags: string): RegExp | undefined {
-  try {
-    return new RegExp(pattern, flags);
-  } catch {
-    // Python and PCRE patterns are common in schemas; the caller tries the looser grammar, then gives up.
-    return undefined;
-  }
-}
 
 type Guard = (check: () => unknown) => unknown;
 
@@ -114,6 +105,9 @@ function runCheck(check: ValidateFunction, value: unknown, guard: Guard | undefi
     if (isTimeout(error)) return { kind: "unchecked", reason: `the check took longer than ${CHECK_TIMEOUT_MS} ms` };
     if (error instanceof RangeError) return { kind: "unchecked", reason: "its schema or value nests too deeply" };
     return { kind: "unchecked", reason: `the check failed (${messageOf(error)})` };
+  } finally {
+    // Errors hold the value, which may be large; the validator lives as long as its schema.
+    check.errors = null;
   }
 }
 

@@ -64,7 +64,12 @@ async function connectOnce(
   return negotiate(server, task, sdk, options);
 }
 
-async function negotiate(server: ResolvedHttp, task: ConnectTask, sdk: typeof Sdk, options: HttpOptions): Promise<HttpOutcome> {
+async function negotiate(
+  server: ResolvedHttp,
+  task: ConnectTask,
+  sdk: typeof Sdk,
+  options: HttpOptions,
+): Promise<HttpOutcome> {
   const pinned = task.protocolVersion !== "auto";
   const doing = "probing its protocol version";
   const open = await streamable(server, sdk, options, task);
@@ -86,7 +91,11 @@ type Probed = ProbeVerdict | { readonly kind: "failed"; readonly failure: Failur
 async function probe(wire: Wire, task: ConnectTask, sdk: typeof Sdk, secrets: readonly string[]): Promise<Probed> {
   const limitMs = Math.min(task.probeTimeoutMs, task.leftMs());
   const once = async (version?: string) => {
-    const reply = await ask(wire, task.identity, { limitMs, signal: task.signal, ...(version !== undefined && { version }) });
+    const reply = await ask(wire, task.identity, {
+      limitMs,
+      signal: task.signal,
+      ...(version !== undefined && { version }),
+    });
     return readReply(reply, limitMs, sdk, secrets);
   };
   const first = await once();
@@ -176,7 +185,12 @@ async function handshake(
   return { outcome, doing: "waiting for the answer to initialize" };
 }
 
-async function streamable(server: ResolvedHttp, sdk: typeof Sdk, options: HttpOptions, task: ConnectTask): Promise<OpenWire> {
+async function streamable(
+  server: ResolvedHttp,
+  sdk: typeof Sdk,
+  options: HttpOptions,
+  task: ConnectTask,
+): Promise<OpenWire> {
   const wire = new sdk.StreamableHTTPClientTransport(server.url, transportSettings(server, options, task));
   await wire.start();
   const farewell = async () => {

@@ -97,7 +97,11 @@ async function probeProcess(server: ResolvedStdio, task: ConnectTask, limitMs: n
   let verdict = read(reply);
   if (verdict?.kind === "ask-again") {
     const { version } = verdict;
-    reply = await ask(process, task.identity, { limitMs: Math.min(limitMs, task.leftMs()), version, signal: task.signal });
+    reply = await ask(process, task.identity, {
+      limitMs: Math.min(limitMs, task.leftMs()),
+      version,
+      signal: task.signal,
+    });
     verdict = read(reply);
   }
   if (!task.signal.aborted) return { process, reply, verdict };
@@ -123,7 +127,11 @@ async function act(
   }
   if (pinned && verdict === undefined) {
     await process.close();
-    return { outcome: { ok: false, failure: unanswered(reply, limitMs) }, process, doing: "waiting for the answer to server/discover" };
+    return {
+      outcome: { ok: false, failure: unanswered(reply, limitMs) },
+      process,
+      doing: "waiting for the answer to server/discover",
+    };
   }
   if (pinned || verdict?.kind === "no-common-version" || verdict?.kind === "ask-again") {
     await process.close();

@@ -34,7 +34,12 @@ export class ConnectTask {
   readonly #settings: () => Promise<SessionSettings>;
   readonly #release: () => void;
 
-  constructor(config: ServerConfig, secrets: readonly string[], prior: EraVerdict | undefined, options: ConnectTaskOptions) {
+  constructor(
+    config: ServerConfig,
+    secrets: readonly string[],
+    prior: EraVerdict | undefined,
+    options: ConnectTaskOptions,
+  ) {
     const { signal: callers, timeoutMs } = options;
     this.protocolVersion = config.protocolVersion;
     this.probeTimeoutMs = config.probeTimeoutMs;

@@ -10,7 +10,7 @@ import { classifyMessage, type IncomingMessage, idInHead, idInTail, isObject, ty
 
 /** What lies under an exchange: our stdio transport or one of the SDK's HTTP transports, already started. */
 export interface Wire {
-  onmessage?: ((message: never, detail?: never) => void) | undefined;
+  onmessage?: ((message: unknown) => void) | undefined;
   onclose?: (() => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
   onoversize?: ((part: { head: string } | { tail: string; bytes: number }) => void) | undefined;
@@ -79,10 +79,7 @@ export class Exchange implements Transport {
   constructor(wire: Wire) {
     this.#wire = wire;
     if (wire.hasPerRequestStream !== undefined) this.hasPerRequestStream = wire.hasPerRequestStream;
-    wire.onmessage = (message: JSONRPCMessage, detail?: unknown) => {
-      const known = isObject(detail) && "kind" in detail ? (detail as unknown as IncomingMessage) : undefined;
-      this.#receive(message, known ?? classifyMessage(message));
-    };
+    wire.onmessage = (message) => this.#receive(message as JSONRPCMessage, classifyMessage(message));
     wire.onclose = () => this.onclose?.();
     wire.onerror = (error) => this.onerror?.(error);
     wire.onoversize = (part) => this.#oversize(part);

@@ -55,10 +55,11 @@ export function failureOf(error: unknown, context: FailureContext): Failure {
   const { sdk } = context;
   const message = printableLine(redact(error instanceof Error ? error.message : String(error), context.secrets), 500);
   if (context.aborted) return { kind: "cancelled", message: "cancelled" };
-  if (error instanceof BodyTooLongError) return { kind: "oversize", limitBytes: error.limitBytes, message };
+  if (error instanceof BodyTooLongError) return oversizeFailure(error.limitBytes);
   if (sdk?.ProtocolError.isInstance(error)) {
     const { code, data } = error;
-    return { kind: "rpc-error", error: { code, message, ...(data !== undefined && { data }) }, message };
+    const whole = redact(error.message, context.secrets);
+    return { kind: "rpc-error", error: { code, message: whole, ...(data !== undefined && { data }) }, message };
   }
   if (sdk?.UnauthorizedError.isInstance(error)) return { kind: "sign-in-needed", message: "sign-in is needed" };
   if (sdk?.SdkHttpError.isInstance(error)) {
@@ -77,6 +78,10 @@ export function failureOf(error: unknown, context: FailureContext): Failure {
 
 export function timeoutFailure(timeoutMs: number): Failure {
   return { kind: "timeout", timeoutMs, message: `no answer within ${timeoutMs} ms` };
+}
+
+export function oversizeFailure(limitBytes: number): Failure {
+  return { kind: "oversize", limitBytes, message: `the answer is longer than ${limitBytes} bytes` };
 }
 
 /** Statuses that say nothing about what a server can do, only that it can't now. */
@@ -102,8 +107,9 @@ function systemFailure(error: unknown, message: string): Failure {
   const code = (error as NodeJS.ErrnoException | null)?.code;
   // `fetch` says only "fetch failed"; what failed is in the cause, and the address may hold a secret.
   if (error instanceof TypeError && cause !== undefined) {
+    if (cause instanceof BodyTooLongError) return oversizeFailure(cause.limitBytes);
     const causeCode = (cause as NodeJS.ErrnoException).code;
-    return { kind: "unavailable", message: `network error (${causeCode ?? printableLine(cause.name)})` };
+    return { kind: "unavailable", message: `network error (${causeCode ?? message})` };
   }
   if (typeof code === "string" && PIPE_CODES.has(code)) return { kind: "closed", message: "the connection was closed" };
   return { kind: "closed", message };

@@ -32,6 +32,10 @@ export function classifyMessage(value: unknown): IncomingMessage | undefined {
   return undefined;
 }
 
+export function isMessage(value: unknown): boolean {
+  return classifyMessage(value) !== undefined;
+}
+
 function rpcErrorOf(error: Record<string, unknown>): RpcError {
   const { code, message, data } = error;
   return {

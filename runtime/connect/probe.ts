@@ -6,7 +6,7 @@
  */
 import type { JSONRPCMessage } from "@modelcontextprotocol/client";
 import type { Wire } from "./exchange.ts";
-import { classifyMessage, type IncomingMessage, isObject, type RpcError } from "./message.ts";
+import { classifyMessage, isObject, type RpcError } from "./message.ts";
 
 /** The protocol version of the 2026 era that we ask for. */
 export const MODERN_VERSION = "2026-07-28";
@@ -126,9 +126,8 @@ export async function ask(
     settle = resolve;
   });
   const timers = [setTimeout(() => settle({ kind: "silence" }), options.limitMs)];
-  wire.onmessage = (message: JSONRPCMessage, detail?: unknown) => {
-    const known = isObject(detail) && "kind" in detail ? (detail as unknown as IncomingMessage) : undefined;
-    const answer = known ?? classifyMessage(message);
+  wire.onmessage = (message) => {
+    const answer = classifyMessage(message);
     if (answer?.kind !== "result" && answer?.kind !== "error") return;
     const { id, ...content } = answer;
     if (id === PROBE_ID) settle(content);

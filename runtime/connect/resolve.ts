@@ -65,7 +65,9 @@ function stdio(transport: StdioSettings, fields: FieldResolver): () => Promise<R
   return async () => {
     const folder = resolvePath(fields.config.baseDir, cwd.value);
     if (!(await isFolder(folder))) return fields.fail("missing-cwd", missingFolder(transport, cwd.value));
-    const inherited = Object.entries(fields.options.env).filter((entry): entry is [string, string] => entry[1] !== undefined);
+    const inherited = Object.entries(fields.options.env).filter(
+      (entry): entry is [string, string] => entry[1] !== undefined,
+    );
     return {
       ok: true,
       resolved: {
@@ -109,7 +111,8 @@ function http(transport: HttpSettings, fields: FieldResolver): () => Promise<Res
 /** Header and environment names whose literal values are taken for secrets. */
 const SECRET_NAME = /token|secret|passw|api_?key|auth|credential|private|bearer|cookie|session|connection_?string/i;
 /** Variables that say where and as whom something runs: taking them out of messages would only hide the cause. */
-const PLAIN_VARIABLE = /^(?:HOME|USER|USERNAME|USERPROFILE|LOGNAME|PWD|PATH|SHELL|LANG|TERM|TMPDIR|TEMP|TMP|HOSTNAME|XDG_.*|LC_.*)$/;
+const PLAIN_VARIABLE =
+  /^(?:HOME|USER|USERNAME|USERPROFILE|LOGNAME|PWD|PATH|SHELL|LANG|TERM|TMPDIR|TEMP|TMP|HOSTNAME|XDG_.*|LC_.*)$/;
 
 /** A field's value, to be read only after `settle` found no failure. */
 interface Slot {

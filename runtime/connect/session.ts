@@ -5,7 +5,7 @@
  */
 import type * as Sdk from "@modelcontextprotocol/client";
 import { Exchange, type ResultSlot, type Wire, withSlot } from "./exchange.ts";
-import { type Failure, failureOf, timeoutFailure } from "./failure.ts";
+import { type Failure, failureOf, oversizeFailure, timeoutFailure } from "./failure.ts";
 import { isObject } from "./message.ts";
 import { type ClientIdentity, MODERN_VERSION, readServerInfo } from "./probe.ts";
 import type { StdioTransport } from "./stdio.ts";
@@ -77,7 +77,11 @@ export async function establish(
   const ended = watchClose(client);
   try {
     const timeout = Math.min(limits.timeoutMs, MAX_TIMER_MS);
-    await client.connect(exchange, { prior: priorOf(opening), timeout, ...(limits.signal && { signal: limits.signal }) });
+    await client.connect(exchange, {
+      prior: priorOf(opening),
+      timeout,
+      ...(limits.signal && { signal: limits.signal }),
+    });
   } catch (error) {
     await open.wire.close();
     return { ok: false, failure: handshakeFailure(error, settings, limits) };
@@ -173,7 +177,11 @@ export class Session {
     return this.#exchange.strayResponses;
   }
 
-  async request(method: string, params: Record<string, unknown> | undefined, options: RequestOptions): Promise<RequestOutcome> {
+  async request(
+    method: string,
+    params: Record<string, unknown> | undefined,
+    options: RequestOptions,
+  ): Promise<RequestOutcome> {
     const slot: ResultSlot = {};
     const timeoutMs = Math.min(options.timeoutMs ?? this.#settings.requestTimeoutMs, MAX_TIMER_MS);
     const inSession = this.#exchange.sessionId !== undefined;
@@ -203,7 +211,8 @@ export class Session {
 
   /** Calls back for each notification. A modern server is asked once to send those about its tool list. */
   onNotification(listener: (method: string, params: unknown) => void): void {
-    this.#exchange.onnotification = (method, message) => listener(method, "params" in message ? message.params : undefined);
+    this.#exchange.onnotification = (method, message) =>
+      listener(method, "params" in message ? message.params : undefined);
   }
 
   /** Has no effect on a legacy server, which sends its notices unasked. */
@@ -230,11 +239,9 @@ export class Session {
 }
 
 function isOverdue(options: RequestOptions, error: unknown, sdk: typeof Sdk): boolean {
-  return options.signal?.aborted !== true && sdk.SdkError.isInstance(error) && error.code === sdk.SdkErrorCode.RequestTimeout;
-}
-
-function oversizeFailure(limitBytes: number): Failure {
-  return { kind: "oversize", limitBytes, message: `the answer is longer than ${limitBytes} bytes` };
+  return (
+    options.signal?.aborted !== true && sdk.SdkError.isInstance(error) && error.code === sdk.SdkErrorCode.RequestTimeout
+  );
 }
 
 function withoutResultType(result: Record<string, unknown>): Record<string, unknown> {

@@ -8,7 +8,7 @@
  */
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import { LineReader } from "./lines.ts";
-import { classifyMessage, type IncomingMessage } from "./message.ts";
+import { isMessage } from "./message.ts";
 import { endGroup, groupAlive, trackGroup, USE_GROUPS } from "./process-group.ts";
 import type { ResolvedStdio } from "./resolve.ts";
 
@@ -33,11 +33,11 @@ export interface StdoutNoise {
 }
 
 export class StdioTransport {
-  onmessage?: (message: unknown, kind: IncomingMessage) => void;
-  onclose?: () => void;
-  onerror?: (error: Error) => void;
+  onmessage?: ((message: unknown) => void) | undefined;
+  onclose?: (() => void) | undefined;
+  onerror?: ((error: Error) => void) | undefined;
   /** A message passed the limit: called with its head when it does, and with its tail and length when it ends. */
-  onoversize?: (part: { head: string } | { tail: string; bytes: number }) => void;
+  onoversize?: ((part: { head: string } | { tail: string; bytes: number }) => void) | undefined;
   readonly maxMessageBytes: number;
   readonly #server: ResolvedStdio;
   readonly #grace: { readonly stdin: number; readonly term: number };
@@ -150,17 +150,11 @@ export class StdioTransport {
 
   #deliver(line: Buffer): void {
     if (this.#closed) return;
-    const message = parseLine(line);
-    const kind = classifyMessage(message);
-    if (kind !== undefined) this.onmessage?.(message, kind);
-    else if (Array.isArray(message)) for (const one of message) this.#deliverOne(one);
-    else this.#keepNoise(line);
-  }
-
-  /** An element of a batch, which protocol revisions before 2025-06-18 allowed. */
-  #deliverOne(message: unknown): void {
-    const kind = classifyMessage(message);
-    if (kind !== undefined) this.onmessage?.(message, kind);
+    const parsed = parseLine(line);
+    // A batch, which protocol revisions before 2025-06-18 allowed, is its elements.
+    const messages = (Array.isArray(parsed) ? parsed : [parsed]).filter(isMessage);
+    if (messages.length === 0) this.#keepNoise(line);
+    for (const message of messages) this.onmessage?.(message);
   }
 
   #keepNoise(line: Buffer): void {

@@ -20,9 +20,7 @@ export interface EraVerdict {
 }
 
 /** What a session has to know before its first message. */
-export type Opening =
-  | { readonly era: "legacy" }
-  | { readonly era: "modern"; readonly discovery: Discovery };
+export type Opening = { readonly era: "legacy" } | { readonly era: "modern"; readonly discovery: Discovery };
 
 /** The opening that a verdict of an earlier run allows. */
 export function openingOf(verdict: EraVerdict): Opening {

@@ -55,24 +55,20 @@ function runStart(text: string, probe: number, floor: number): number {
 }
 
 function runEnd(text: string, probe: number): number {
-  let end = probe;
-  while (end < text.length && isBase64Unit(text.charCodeAt(end))) end++;
-  while (end < text.length && text[end] === "=") end++;
-  return end;
+  RUN.lastIndex = probe;
+  return RUN.test(text) ? RUN.lastIndex : probe;
 }
 
-/** `\` is one of them: JSON writes `/` as `\/` and line breaks as `\n`. */
+/** `\` is one of the letters: JSON writes `/` as `\/` and line breaks as `\n`. */
+const RUN = /[A-Za-z0-9+/\\_-]*=*/y;
+
 function isBase64Unit(unit: number): boolean {
-  return (
-    (unit >= 0x61 && unit <= 0x7a) ||
-    (unit >= 0x41 && unit <= 0x5a) ||
-    (unit >= 0x2f && unit <= 0x39) ||
-    unit === 0x2b ||
-    unit === 0x5c ||
-    unit === 0x5f ||
-    unit === 0x2d
-  );
+  return unit < 128 && IS_BASE64[unit] === 1;
 }
+
+const IS_BASE64 = Uint8Array.from({ length: 128 }, (_, unit) =>
+  /[A-Za-z0-9+/\\_-]/.test(String.fromCharCode(unit)) ? 1 : 0,
+);
 
 function judge(
   text: string,
@@ -81,10 +77,12 @@ function judge(
   known: ReadonlyMap<string, string | undefined>,
 ): EncodedRun | undefined {
   if (end - start < MIN_BASE64_LENGTH) return undefined;
-  const base64 = text.slice(start, end).replace(/\\[nr]|\\(?=\/)/g, "");
+  const run = text.slice(start, end);
+  const base64 = run.includes("\\") ? run.replace(/\\[nr]|\\(?=\/)/g, "") : run;
   const prefix = DATA_URI_PREFIX.exec(text.slice(Math.max(0, start - 200), start));
   if (prefix !== null) return { start: start - prefix[0].length, end, base64, mimeType: essenceOf(prefix[1]) };
-  if (known.has(base64)) return { start, end, base64, mimeType: known.get(base64) };
+  // Looking up a string costs a pass over it.
+  if (known.size > 0 && known.has(base64)) return { start, end, base64, mimeType: known.get(base64) };
   const sniffed = sniffBase64(base64);
   return sniffed === undefined ? undefined : { start, end, base64, mimeType: sniffed };
 }

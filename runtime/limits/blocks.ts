@@ -3,8 +3,9 @@
  * stay images; audio and other binary data go to owner-only files, named with their type and size; a resource
  * link says which server to read it from. Base64 never becomes text. Nothing here limits length: `result.ts` does.
  */
-import type { CallToolResult } from "@modelcontextprotocol/client";
+import type { CallToolResult, ContentBlock, EmbeddedResource, ResourceLink } from "../codegen/result.ts";
 import { collectEncodedStrings, decodedSize, findEncodedRuns } from "./base64.ts";
+import { jsonText } from "./json-text.ts";
 import { essenceOf, extensionFor, formatSize, isImage, isTextual } from "./mime.ts";
 import type { OutputStore } from "./output-store.ts";
 
@@ -20,8 +21,7 @@ export interface BlockContext {
   readonly readResourceTool?: string | undefined;
 }
 
-type Block = CallToolResult["content"][number];
-type Resource = Extract<Block, { type: "resource" }>["resource"];
+type Resource = EmbeddedResource["resource"];
 
 /**
  * Content for the model, in the result's order; structured content as JSON where there is no text to mirror
@@ -43,7 +43,7 @@ export function isAppResource(resource: { readonly uri?: unknown; readonly mimeT
   return typeof resource.mimeType === "string" && /;\s*profile\s*=\s*"?mcp-app"?/i.test(resource.mimeType);
 }
 
-async function renderBlock(block: Block, encoded: EncodedNotes, context: BlockContext): Promise<ModelBlock> {
+async function renderBlock(block: ContentBlock, encoded: EncodedNotes, context: BlockContext): Promise<ModelBlock> {
   switch (block.type) {
     case "text":
       return text(await encoded.inText(block.text));
@@ -64,15 +64,14 @@ async function renderBlock(block: Block, encoded: EncodedNotes, context: BlockCo
 async function renderResource(resource: Resource, encoded: EncodedNotes): Promise<ModelBlock> {
   const { uri, mimeType } = resource;
   if (isAppResource(resource)) return text(`[Resource ${uri} omitted: the interface of an MCP App]`);
-  if ("text" in resource) return text(`[Resource ${uri}]\n${await encoded.inText(resource.text)}`);
-  if (isImage(mimeType)) return { type: "image", data: resource.blob, mimeType: mimeType! };
-  if (isTextual(mimeType)) {
-    return text(`[Resource ${uri}]\n${Buffer.from(resource.blob, "base64").toString("utf8")}`);
-  }
-  return text(await encoded.saved(`Binary resource ${uri}`, resource.blob, mimeType));
+  if (resource.blob === undefined) return text(`[Resource ${uri}]\n${await encoded.inText(resource.text ?? "")}`);
+  if (mimeType !== undefined && isImage(mimeType)) return { type: "image", data: resource.blob, mimeType };
+  if (!isTextual(mimeType)) return text(await encoded.saved(`Binary resource ${uri}`, resource.blob, mimeType));
+  const decoded = Buffer.from(resource.blob, "base64").toString("utf8");
+  return text(`[Resource ${uri}]\n${await encoded.inText(decoded)}`);
 }
 
-function describeLink(link: Extract<Block, { type: "resource_link" }>, context: BlockContext): string {
+function describeLink(link: ResourceLink, context: BlockContext): string {
   const size = typeof link.size === "number" ? formatSize(link.size) : undefined;
   const details = [link.mimeType, size].filter((detail) => detail !== undefined).join(", ");
   const tool = context.readResourceTool;
@@ -123,7 +122,7 @@ function encodedNotes(result: CallToolResult, store: OutputStore): EncodedNotes 
     async inStructured(value) {
       const notes = new Map<string, string>();
       for (const [string, { base64, mimeType }] of structured) notes.set(string, await note(base64, mimeType));
-      return JSON.stringify(value, (_key, member) => (typeof member === "string" && notes.get(member)) || member, 2);
+      return jsonText(value, (_key, member) => (typeof member === "string" && notes.get(member)) || member, 2);
     },
     async saved(what, base64, mimeType) {
       const type = essenceOf(mimeType);
@@ -133,13 +132,13 @@ function encodedNotes(result: CallToolResult, store: OutputStore): EncodedNotes 
 }
 
 function noteBinaryBlock(
-  block: Block,
+  block: ContentBlock,
   images: Map<string, string | undefined>,
   files: Map<string, string | undefined>,
 ) {
   if (block.type === "image") (isImage(block.mimeType) ? images : files).set(block.data, block.mimeType);
   else if (block.type === "audio") files.set(block.data, block.mimeType);
-  else if (block.type === "resource" && "blob" in block.resource) {
+  else if (block.type === "resource" && block.resource.blob !== undefined) {
     const { blob, mimeType } = block.resource;
     (isImage(mimeType) ? images : files).set(blob, mimeType);
   }

@@ -15,12 +15,12 @@ export interface EntryCount {
 }
 
 /** Texts longer than this many UTF-16 units are not counted. */
-const MAX_COUNTED_UNITS = 64 * 1024 * 1024;
+const MAX_COUNTED_UNITS = 16 * 1024 * 1024;
 const MAX_DEPTH = 4;
 
 /**
  * Counts for `text` with everything from `cutStart` to `cutEnd` (UTF-16 units) removed, outermost container
- * first, at most four deep. Empty when `text` isn't a JSON object or array, or is longer than 64 Mi units.
+ * first, at most four deep. Empty when `text` isn't a JSON object or array, or is longer than 16 Mi units.
  */
 export function countEntries(text: string, cutStart: number, cutEnd: number): EntryCount[] {
   const counts: EntryCount[] = [];
@@ -39,7 +39,7 @@ export function countEntries(text: string, cutStart: number, cutEnd: number): En
   return counts;
 }
 
-/** `Shown whole: 0 of 1 keys; 210 of 5,000 items of "items".`; nothing for no counts. */
+/** `Structured content is incomplete. Shown whole: 0 of 1 keys; 210 of 5000 items of "items"`; undefined for no counts. */
 export function describeCounts(counts: readonly EntryCount[]): string | undefined {
   const parts = counts.map(({ path, kind, total, shown }) => {
     const where = path.length === 0 ? "" : ` of ${JSON.stringify(path.join("."))}`;

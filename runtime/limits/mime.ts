@@ -41,10 +41,9 @@ const EXTENSIONS: ReadonlyMap<string, string> = new Map([
 
 /** Base64 of the first bytes of common files. */
 const SIGNATURES: readonly (readonly [base64: string, mimeType: string])[] = [
-  ["iVBORw0KGgo", "image/png"],
+  ["iVBORw0KGg", "image/png"],
   ["/9j/", "image/jpeg"],
   ["R0lGOD", "image/gif"],
-  ["UklGR", "application/octet-stream"],
   ["JVBERi0", "application/pdf"],
   ["UEsDB", "application/zip"],
   ["H4sI", "application/gzip"],
@@ -82,7 +81,11 @@ export function isTextual(mimeType: unknown): boolean {
 
 /** The type that base64 data begins like, if it begins like one of the common binary formats. */
 export function sniffBase64(base64: string): string | undefined {
-  return SIGNATURES.find(([prefix]) => base64.startsWith(prefix))?.[1];
+  const [, mimeType] = SIGNATURES.find(([prefix]) => base64.startsWith(prefix)) ?? [];
+  if (mimeType !== undefined || !base64.startsWith("UklGR")) return mimeType;
+  // RIFF says what it holds in its bytes 8 to 11.
+  const form = Buffer.from(base64.slice(0, 16), "base64").toString("latin1").slice(8, 12);
+  return form === "WEBP" ? "image/webp" : form === "WAVE" ? "audio/wav" : "application/octet-stream";
 }
 
 /** `512 B`, `9.8 KB`, `1.2 MB`; 1 KB is 1024 bytes. */

@@ -3,7 +3,7 @@
  * it the model gets one text with its middle taken out, exact totals, and the path of a file with all of it.
  * Scripts and stubs never come here: they get the whole result.
  */
-import type { CallToolResult } from "@modelcontextprotocol/client";
+import type { CallToolResult } from "../codegen/result.ts";
 import { type BlockContext, type ModelBlock, renderBlocks } from "./blocks.ts";
 import { countEntries, describeCounts } from "./json-counts.ts";
 import type { OutputStore } from "./output-store.ts";

@@ -6,12 +6,12 @@
  * with them: what the project hid would otherwise come back.
  */
 import { byCodeUnit } from "../canonical.ts";
+import type { Scope } from "../config/server-config.ts";
 import { type Diagnostic, diagnostic, type Outcome } from "../diagnostic.ts";
-import { decideExposure } from "../exposure.ts";
 import type { ExposureFile } from "../exposure.schema.ts";
+import { decideExposure } from "../exposure.ts";
 import type { LimitsFile } from "../limits.schema.ts";
 import { namespaceOf } from "../names.ts";
-import type { Scope } from "../config/server-config.ts";
 import type { ArtifactFolder, Loaded } from "./read.ts";
 import { type ServerEntry, type ToolEntry, ToolTable } from "./tool-table.ts";
 
@@ -28,7 +28,9 @@ interface Layer {
 }
 
 /** One table from the folders there are; `undefined` for a scope that has none by design. */
-export function layerArtifacts(folders: { readonly [S in Scope]: Loaded<ArtifactFolder> | undefined }): Outcome<ToolTable> {
+export function layerArtifacts(
+  folders: { readonly [S in Scope]: Loaded<ArtifactFolder> | undefined },
+): Outcome<ToolTable> {
   const project = folders.project && openLayer("project", folders.project);
   const user = folders.user && openLayer("user", folders.user);
   const diagnostics = [project, user].flatMap((layer) => (layer && !layer.ok ? [layer.diagnostic] : []));
@@ -99,7 +101,9 @@ function overridden(user: Layer, project: Layer | undefined): Loaded<Layer> {
 /** The tool's exposure decided anew, by the user's rules with the project's in place of those it overrides. */
 function reexposed(entry: ToolEntry, override: Override, user: Layer): Loaded<ToolEntry> {
   if (override.exposure === undefined && override.toolExposure === undefined) return { ok: true, value: entry };
-  const configured = Object.hasOwn(user.exposure.servers, entry.server) ? user.exposure.servers[entry.server]! : undefined;
+  const configured = Object.hasOwn(user.exposure.servers, entry.server)
+    ? user.exposure.servers[entry.server]!
+    : undefined;
   const exposure = override.exposure ?? configured?.exposure;
   const meta = metaOf(user.folder, entry);
   if (!meta.ok) return meta;
@@ -116,7 +120,9 @@ function metaOf(folder: ArtifactFolder, entry: ToolEntry): Loaded<Readonly<Recor
   if (!catalog.ok) return catalog;
   let metas = metaIndex.get(catalog.value);
   if (!metas) {
-    metas = new Map(catalog.value.servers.flatMap(({ tools }) => tools.map((tool) => [tool.name, tool._meta] as const)));
+    metas = new Map(
+      catalog.value.servers.flatMap(({ tools }) => tools.map((tool) => [tool.name, tool._meta] as const)),
+    );
     metaIndex.set(catalog.value, metas);
   }
   return { ok: true, value: metas.get(entry.name) };

@@ -82,7 +82,11 @@ function readVerified(label: string, manifest: Manifest, path: string, readFile:
   if (!Object.hasOwn(manifest.files, path)) return refuse(label, "artifacts-torn", `manifest.json knows no ${path}`);
   const bytes = readFile(path);
   if (!(bytes instanceof Uint8Array)) {
-    return refuse(label, "artifacts-torn", `${path} ${bytes.missing ? "is missing" : `can't be read (${bytes.message})`}`);
+    return refuse(
+      label,
+      "artifacts-torn",
+      `${path} ${bytes.missing ? "is missing" : `can't be read (${bytes.message})`}`,
+    );
   }
   if (sha256(bytes) === manifest.files[path]) return { ok: true, value: decode(bytes) };
   return refuse(label, "artifacts-torn", `${path} is not the file that manifest.json was written for`, [
@@ -102,14 +106,16 @@ function parse<T>(label: string, path: string, text: string, isShape: (value: un
     const found = typeof version === "number" ? `format ${version}` : "no format version";
     return refuse(label, "artifacts-format", `${path} has ${found}; this pimcp reads format ${FORMAT_VERSION}`);
   }
-  if (!isShape(value)) return refuse(label, "artifacts-format", `${path} has not the shape of format ${FORMAT_VERSION}`);
+  if (!isShape(value))
+    return refuse(label, "artifacts-format", `${path} has not the shape of format ${FORMAT_VERSION}`);
   return { ok: true, value };
 }
 
+/** The message names the folder itself: it is read where no file is printed beside it, too. */
 function refuse(label: string, code: DiagnosticCode, what: string, notes: string[] = []): Loaded<never> {
   return {
     ok: false,
-    diagnostic: diagnostic(code, `${label}: ${what}; run \`pimcp compile\``, { file: label, notes }),
+    diagnostic: diagnostic(code, `${label}: ${what}; run \`pimcp compile\``, { notes }),
   };
 }
 

@@ -29,7 +29,11 @@ export function isManifest(value: unknown): value is Manifest {
 
 export function isExposure(value: unknown): value is ExposureFile {
   const isTool = (tool: unknown) =>
-    isRecord(tool) && isString(tool["server"]) && isString(tool["tool"]) && isExposed(tool["exposure"]) && isString(tool["rule"]);
+    isRecord(tool) &&
+    isString(tool["server"]) &&
+    isString(tool["tool"]) &&
+    isExposed(tool["exposure"]) &&
+    isString(tool["rule"]);
   return (
     isRecord(value) &&
     every(value["tools"], isTool) &&
@@ -51,7 +55,8 @@ function isOverride(value: unknown): value is Json {
 }
 
 export function isLimits(value: unknown): value is LimitsFile {
-  const isLimit = (limit: unknown) => isRecord(limit) && isByteCount(limit["maxOutputBytes"]) && isString(limit["source"]);
+  const isLimit = (limit: unknown) =>
+    isRecord(limit) && isByteCount(limit["maxOutputBytes"]) && isString(limit["source"]);
   return isRecord(value) && isLimit(value["default"]) && every(value["tools"], isLimit);
 }
 

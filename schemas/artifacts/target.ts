@@ -53,7 +53,8 @@ function unknownTool(table: ToolTable, name: string): Diagnostic {
   // `server/tool` is what a person types next; several spellings of one tool are one suggestion.
   const close = nearestAll(name, owners.keys(), 3 * MAX_SUGGESTIONS).map((spelling) => owners.get(spelling)!);
   const suggested = [...new Set(close)].slice(0, MAX_SUGGESTIONS).map((entry) => `${entry.server}/${entry.tool}`);
-  const remedy = suggested.length > 0 ? `did you mean ${suggested.join(" or ")}?` : "`pimcp list` names those there are";
+  const remedy =
+    suggested.length > 0 ? `did you mean ${suggested.join(" or ")}?` : "`pimcp list` names those there are";
   return diagnostic("unknown-tool", `there is no tool "${name}"; ${remedy}`);
 }
 

@@ -7,7 +7,6 @@ import type { BudgetFile } from "../budget.schema.ts";
 import type { CatalogServer, CatalogTool } from "../catalog.schema.ts";
 import type { Exposure, Scope } from "../config/server-config.ts";
 import type { Manifest } from "../manifest.schema.ts";
-import type { SearchSegment } from "../search-query.ts";
 import type { ArtifactFolder, Loaded } from "./read.ts";
 
 export interface ToolEntry {
@@ -129,19 +128,7 @@ export class ToolTable {
     return { ok: true, value: { ...count, declared: count.declared && entry.exposure === "codemode" } };
   }
 
-  /** The search indexes, each showing only tools that are in the table, from its own scope, and not hidden. */
-  searchSegments(): Loaded<readonly SearchSegment[]> {
-    const segments: SearchSegment[] = [];
-    for (const scope of ["project", "user"] as const) {
-      const search = this.#contents.folders[scope]?.json("search.json");
-      if (search === undefined) continue;
-      if (!search.ok) return search;
-      segments.push({ file: search.value, shows: (tool) => this.byName(tool.name)?.scope === scope });
-    }
-    return { ok: true, value: segments };
-  }
-
-  /** The artifacts of a scope, for what the table has no words for (`codemode.d.ts`, the whole budget). */
+  /** The artifacts of a scope, for what the table has no words for (search.json, codemode.d.ts). */
   folder(scope: Scope): ArtifactFolder | undefined {
     return this.#contents.folders[scope];
   }

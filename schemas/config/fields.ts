@@ -160,7 +160,7 @@ export class FieldReader {
   warnUnknown(known: readonly string[]): void {
     for (const member of this.node.members.values()) {
       if (known.includes(member.key)) continue;
-      const note = FOREIGN_KEYS.get(member.key) ?? suggestion(nearest(member.key, known));
+      const note = FOREIGN_KEYS.get(member.key) ?? suggestion(nearest(member.key, known)) ?? "remove it";
       this.#report("unknown-key", `unknown key ${quoted(this.#prefix + member.key)}; it has no effect`, member.keyAt, [
         note,
       ]);
@@ -170,7 +170,7 @@ export class FieldReader {
   /** Warns that a field is understood but does nothing here. */
   warnNoEffect(key: string, why: string): void {
     const member = this.node.members.get(key);
-    if (member) this.#report("no-effect", `${this.#prefix}${key} has no effect ${why}`, member.keyAt);
+    if (member) this.#report("no-effect", `${this.#prefix}${key} has no effect ${why}`, member.keyAt, ["remove it"]);
   }
 }
 

@@ -10,7 +10,7 @@
  *
  * Imports jsonc-parser through source.ts; import it lazily where a session starts.
  */
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { byCodeUnit } from "../canonical.ts";
 import { type Diagnostic, diagnostic, type Outcome } from "../diagnostic.ts";
 import { namespaceOf } from "../names.ts";
@@ -31,7 +31,6 @@ import { SERVER_NAME, type ServerEntry, type ValidatedEntry } from "./validate-e
 import { type FileSettings, validateFile } from "./validate-file.ts";
 
 export const DEFAULT_INLINE_BUDGET = 3000;
-export const DEFAULT_OUT = "generated";
 
 export interface LayerFile {
   /** Absolute. */
@@ -54,6 +53,8 @@ export interface LayerOptions {
   readonly agentDir: string;
   /** Absolute folder the session runs in: base of a user server's relative `cwd`. */
   readonly sessionDir: string;
+  /** Absolute output folders, where nothing else is said. */
+  readonly defaultOut: Readonly<Record<Scope, string>>;
   /** Absolute output folder for the project, when the command line names one. */
   readonly out?: string;
 }
@@ -217,15 +218,12 @@ function assemble(layers: Layers, options: LayerOptions): Configuration {
   });
   const overrides: Record<string, ServerOverride> = Object.create(null);
   for (const [name, change] of [...layers.overrides].sort(byKey)) overrides[name] = change;
+  const chosenOut = settings.project.out && resolve(options.projectDir, settings.project.out);
   return {
     servers: servers.sort(byName),
     overrides,
-    project: scopeSettings(
-      layers,
-      "project",
-      options.out ?? resolve(options.projectDir, settings.project.out ?? DEFAULT_OUT),
-    ),
-    user: scopeSettings(layers, "user", join(options.agentDir, "pimcp", DEFAULT_OUT)),
+    project: scopeSettings(layers, "project", options.out ?? chosenOut ?? options.defaultOut.project),
+    user: scopeSettings(layers, "user", options.defaultOut.user),
     projectDir: options.projectDir,
     agentDir: options.agentDir,
     files: options.files.map((file) => file.path),

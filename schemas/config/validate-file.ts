@@ -47,6 +47,7 @@ export function validateFile(source: ConfigSource, scope: Scope): Outcome<Valida
     consequence: "until this is corrected the setting is ignored",
   });
   fields.warnUnknown(TOP_KEYS);
+  fields.string("$schema");
   const settings: FileSettings = {
     ...optional("maxOutputBytes", fields.positiveInteger("maxOutputBytes", "bytes")),
     ...optional("ttlMs", fields.naturalNumber("ttlMs", "milliseconds")),

@@ -12,6 +12,7 @@ const OAUTH_KEYS = [
   "callbackUrl",
   "authServerMetadataUrl",
 ] as const;
+const REGISTRATIONS = ["auto", "dcr", "cimd"] as const;
 const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
 
 /** Undefined when there is none; mistakes make `entry` invalid. */
@@ -27,7 +28,7 @@ export function readOAuth(entry: FieldReader, report: Report, consequence: strin
       "clientName",
       fields.string("clientName", "be a string that is not empty", (name) => /\S/.test(name)),
     ),
-    ...optional("clientRegistration", fields.oneOf("clientRegistration", ["auto", "dcr", "cimd"])),
+    ...optional("clientRegistration", fields.oneOf("clientRegistration", REGISTRATIONS)),
     ...optional("scope", fields.string("scope")),
     ...optional("callbackPort", fields.number("callbackPort", "a port number, 1 to 65535", isPort)),
     ...optional(

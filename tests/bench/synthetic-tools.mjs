@@ -5,7 +5,10 @@ export function syntheticServers(tools, perServer = 30) {
     seed = (Math.imul(seed, 1103515245) + 12345) & 0x7fffffff;
     return seed / 0x7fffffff;
   };
-  const syllables = "ba ber bi con cor da de dis do en ex fa fi for ga gra in ka la le li lo ma men mi mo na ne no pa per pi pro ra re ri ro sa se si so ta te ti to tra un va ve vi".split(" ");
+  const syllables =
+    "ba ber bi con cor da de dis do en ex fa fi for ga gra in ka la le li lo ma men mi mo na ne no pa per pi pro ra re ri ro sa se si so ta te ti to tra un va ve vi".split(
+      " ",
+    );
   const pick = (list) => list[Math.floor(random() * list.length)];
   const vocabulary = Array.from({ length: 6000 }, () =>
     Array.from({ length: 2 + Math.floor(random() * 3) }, () => pick(syllables)).join(""),
@@ -18,7 +21,10 @@ export function syntheticServers(tools, perServer = 30) {
   const schema = () => ({
     type: "object",
     properties: Object.fromEntries(
-      Array.from({ length: 3 + Math.floor(random() * 6) }, () => [parameter(), { type: "string", description: words(8) }]),
+      Array.from({ length: 3 + Math.floor(random() * 6) }, () => [
+        parameter(),
+        { type: "string", description: words(8) },
+      ]),
     ),
   });
   return Array.from({ length: Math.ceil(tools / perServer) }, (_, server) => {

@@ -1,0 +1,162 @@
+/**
+ * Asks a server what it offers: connects, negotiates, lists its tools, and checks that the resources and
+ * prompts it advertises can be listed. The connection and its processes are gone when this resolves,
+ * also after an abort. Whatever the server does is a finding; only the lack of a tool list makes the whole fail.
+ *
+ * Imports the MCP client (when a connection opens): load this module only when a server has to be asked.
+ */
+import type { Connection } from "../../runtime/connect/connection.ts";
+import { failureDiagnostic } from "../../runtime/connect/failure.ts";
+import { isObject } from "../../runtime/connect/message.ts";
+import { type OpenOptions, openConnection } from "../../runtime/connect/open.ts";
+import type { ServerConfig } from "../../schemas/config/server-config.ts";
+import { type Diagnostic, diagnostic, type Outcome } from "../../schemas/diagnostic.ts";
+import type { ServerSnapshot } from "../snapshot.ts";
+import { type Listing, listTools, type ToolList } from "./list-tools.ts";
+
+export interface IntrospectOptions
+  extends Pick<OpenOptions, "env" | "homedir" | "signal" | "clientInfo" | "capabilities" | "auth" | "fetch"> {
+  /** Milliseconds for everything, default 120,000. */
+  readonly timeoutMs?: number | undefined;
+}
+
+const DEFAULT_TIMEOUT_MS = 120_000;
+/** For questions whose answer is worth little. */
+const CHECK_TIMEOUT_MS = 5000;
+/** Lists that a server may cause with its change notices. */
+const MAX_LISTS = 3;
+
+/** The value is absent when there is no list of tools to be had; a finding says why. */
+export async function introspect(
+  server: ServerConfig,
+  options: IntrospectOptions,
+): Promise<Outcome<ServerSnapshot | undefined>> {
+  const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+  const overall = new AbortController();
+  const timer = setTimeout(() => overall.abort(), timeoutMs);
+  const onAbort = () => overall.abort();
+  options.signal?.addEventListener("abort", onAbort, { once: true });
+  if (options.signal?.aborted) onAbort();
+  try {
+    const opened = await openConnection(server, { ...options, signal: overall.signal, timeoutMs });
+    if (!opened.ok) return { value: undefined, diagnostics: [opened.diagnostic] };
+    const { connection } = opened;
+    try {
+      return await ask(connection, server, overall.signal, () => {
+        const cancelled = options.signal?.aborted === true;
+        return cancelled ? undefined : timeoutMs;
+      });
+    } finally {
+      await connection.close();
+    }
+  } finally {
+    clearTimeout(timer);
+    options.signal?.removeEventListener("abort", onAbort);
+  }
+}
+
+async function ask(
+  connection: Connection,
+  server: ServerConfig,
+  signal: AbortSignal,
+  exceededMs: () => number | undefined,
+): Promise<Outcome<ServerSnapshot | undefined>> {
+  let changes = 0;
+  connection.onNotification((method) => {
+    if (method === "notifications/tools/list_changed") changes++;
+  });
+  let seen = changes;
+  let listing = await askForTools(connection, server, signal);
+  const [resources, prompts] = await Promise.all([
+    canList(connection, server, "resources", signal),
+    canList(connection, server, "prompts", signal),
+  ]);
+  for (let lists = 1; listing.ok && changes !== seen && lists < MAX_LISTS && !signal.aborted; lists++) {
+    seen = changes;
+    listing = await askForTools(connection, server, signal);
+  }
+  const noise = connection.noise();
+  const findings = [...resources.diagnostics, ...prompts.diagnostics, ...(noise ? [noise] : [])];
+  if (!listing.ok) {
+    const finding = unlisted(connection, server, listing.failure, exceededMs());
+    return { value: undefined, diagnostics: [finding, ...findings] };
+  }
+  const snapshot = snapshotOf(connection, listing.list, resources.value, prompts.value);
+  return { value: snapshot, diagnostics: [...listing.diagnostics, ...findings] };
+}
+
+/** Servers that forget to advertise tools are asked all the same; that they answer is what counts. */
+async function askForTools(connection: Connection, server: ServerConfig, signal: AbortSignal): Promise<Listing> {
+  const advertised = connection.verdict.capabilities?.["tools"] !== undefined;
+  const timeoutMs = advertised ? server.requestTimeoutMs : CHECK_TIMEOUT_MS;
+  const listing = await listTools(connection, server, { signal, timeoutMs });
+  if (advertised || signal.aborted) return listing;
+  if (!listing.ok) {
+    const gone = listing.failure.kind === "closed";
+    return gone ? listing : { ok: true, list: { tools: [], cacheScope: "private" }, diagnostics: [] };
+  }
+  if (listing.list.tools.length === 0) return listing;
+  return { ...listing, diagnostics: [...listing.diagnostics, lie(server, "has tools without advertising them")] };
+}
+
+async function canList(
+  connection: Connection,
+  server: ServerConfig,
+  what: "resources" | "prompts",
+  signal: AbortSignal,
+): Promise<Outcome<boolean>> {
+  if (connection.verdict.capabilities?.[what] === undefined || signal.aborted) return { value: false, diagnostics: [] };
+  const outcome = await connection.request(`${what}/list`, undefined, { signal, timeoutMs: CHECK_TIMEOUT_MS });
+  if (outcome.ok && Array.isArray(outcome.result[what])) return { value: true, diagnostics: [] };
+  const why = outcome.ok ? "the answer holds no list" : outcome.failure.message;
+  return { value: false, diagnostics: [lie(server, `advertises ${what} that can't be listed (${why})`)] };
+}
+
+function lie(server: ServerConfig, what: string): Diagnostic {
+  return diagnostic("capability-lie", `server "${server.name}" ${what}`, { server: server.name, ...server.location });
+}
+
+function unlisted(
+  connection: Connection,
+  server: ServerConfig,
+  failure: Extract<Listing, { ok: false }>["failure"],
+  exceededMs: number | undefined,
+): Diagnostic {
+  if (failure.kind === "rpc-error" || failure.kind === "malformed" || failure.kind === "unusable") {
+    const message = failure.kind === "malformed" ? failure.message : `tools/list failed: ${failure.message}`;
+    return diagnostic("tools-unlisted", `server "${server.name}": ${message}`, {
+      severity: "error",
+      server: server.name,
+      ...server.location,
+      notes: connection.stderrTail().map((line) => `stderr: ${line}`),
+    });
+  }
+  const overdue = failure.kind === "cancelled" && exceededMs !== undefined;
+  const reason = overdue
+    ? { kind: "timeout" as const, timeoutMs: exceededMs, message: `no answer within ${exceededMs} ms` }
+    : failure;
+  return failureDiagnostic(server, reason, {
+    doing: "listing its tools",
+    ending: connection.ending(),
+    stderr: connection.stderrTail(),
+  });
+}
+
+function snapshotOf(connection: Connection, list: ToolList, resources: boolean, prompts: boolean): ServerSnapshot {
+  const { era, verdict, protocolVersion, transport, supportedVersions, serverInfo, instructions, capabilities } =
+    connection.verdict;
+  return {
+    server: connection.server,
+    transport,
+    era,
+    verdict,
+    protocolVersion,
+    ...(supportedVersions && { supportedVersions }),
+    ...(serverInfo && { serverInfo }),
+    ...(instructions !== undefined && { instructions }),
+    capabilities: isObject(capabilities) ? capabilities : {},
+    resources,
+    prompts,
+    ...list,
+  };
+}

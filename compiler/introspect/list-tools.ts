@@ -1,0 +1,154 @@
+/**
+ * Every page of a server's `tools/list`, whatever the server does with its cursors. Ends by itself: at the last
+ * page, at a cursor that can't lead on, or at the caps below, and says so when something may be missing.
+ * Entries are kept as sent; only those that no name can be told of are left out.
+ */
+import type { Connection } from "../../runtime/connect/connection.ts";
+import type { Failure } from "../../runtime/connect/failure.ts";
+import { printableLine } from "../../runtime/connect/redact.ts";
+import { canonicalJson } from "../../schemas/canonical.ts";
+import type { ServerConfig } from "../../schemas/config/server-config.ts";
+import { type Diagnostic, type DiagnosticCode, diagnostic } from "../../schemas/diagnostic.ts";
+import type { DeclaredTool } from "../snapshot.ts";
+
+/** Caps on one server's list. The largest public server has some 200 tools in 500 kB. */
+export const LIST_CAPS = { pages: 1000, tools: 20_000, bytes: 64 * 1024 * 1024 } as const;
+
+export interface ToolList {
+  readonly tools: readonly DeclaredTool[];
+  /** The least over all pages; absent when any page carried none that is valid. */
+  readonly ttlMs?: number;
+  readonly cacheScope: "public" | "private";
+}
+
+export type Listing =
+  | { readonly ok: true; readonly list: ToolList; readonly diagnostics: readonly Diagnostic[] }
+  /** `malformed`: the server answered without a list. */
+  | { readonly ok: false; readonly failure: Failure | { readonly kind: "malformed"; readonly message: string } };
+
+export interface ListOptions {
+  readonly signal: AbortSignal;
+  /** Milliseconds per page. */
+  readonly timeoutMs: number;
+}
+
+type Page = Readonly<Record<string, unknown>>;
+
+export async function listTools(connection: Connection, config: ServerConfig, options: ListOptions): Promise<Listing> {
+  const report = reporter(config);
+  const pages: Page[] = [];
+  const entries: unknown[] = [];
+  const cursors = new Set<string>();
+  let bytes = 0;
+  let cursor: string | undefined;
+  for (;;) {
+    const outcome = await connection.request("tools/list", cursor === undefined ? undefined : { cursor }, options);
+    // A page that fails makes the list incomplete in a way that nobody asked for: that is no list.
+    if (!outcome.ok) return outcome;
+    const page = outcome.result;
+    if (!Array.isArray(page["tools"])) {
+      return { ok: false, failure: { kind: "malformed", message: "tools/list was answered without a list of tools" } };
+    }
+    pages.push(page);
+    for (const entry of page["tools"]) entries.push(entry);
+    bytes += JSON.stringify(page).length;
+    const end = endOf(page["nextCursor"], { cursors, pages: pages.length, tools: entries.length, bytes });
+    if (end !== undefined) {
+      if (end.why !== undefined)
+        report("list-truncated", `the tool list ends after ${entries.length} tools: ${end.why}`, end);
+      break;
+    }
+    cursor = page["nextCursor"] as string;
+    cursors.add(cursor);
+  }
+  const tools = distinct(named(entries, report), report);
+  return { ok: true, list: { tools, ...freshness(pages) }, diagnostics: report.diagnostics };
+}
+
+interface End {
+  readonly why?: string;
+  readonly severity?: "info";
+}
+
+/** Whether the list ends with this page; `why` is absent where it ends as it should. */
+function endOf(
+  next: unknown,
+  seen: { cursors: ReadonlySet<string>; pages: number; tools: number; bytes: number },
+): End | undefined {
+  if (next === undefined || next === null) return {};
+  // Most servers that send it mean the end.
+  if (next === "") return { why: "the next page's cursor is empty", severity: "info" };
+  if (typeof next !== "string") return { why: "the next page's cursor is not a string" };
+  if (seen.cursors.has(next)) return { why: "the next page's cursor was used before" };
+  if (seen.pages >= LIST_CAPS.pages) return { why: `it has more than ${LIST_CAPS.pages} pages` };
+  if (seen.tools >= LIST_CAPS.tools) return { why: `it has more than ${LIST_CAPS.tools} tools` };
+  if (seen.bytes >= LIST_CAPS.bytes) return { why: "it is larger than 64 MiB" };
+  return undefined;
+}
+
+interface Report {
+  (code: DiagnosticCode, message: string, details?: { severity?: "info"; pointer?: string; tool?: string }): void;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+function reporter(config: ServerConfig): Report {
+  const diagnostics: Diagnostic[] = [];
+  const add: Omit<Report, "diagnostics"> & ((...args: Parameters<Report>) => void) = (code, message, details = {}) => {
+    const { severity, pointer, tool } = details;
+    diagnostics.push(
+      diagnostic(code, `server "${config.name}": ${message}`, {
+        server: config.name,
+        ...config.location,
+        severity,
+        pointer,
+        tool,
+      }),
+    );
+  };
+  return Object.assign(add, { diagnostics });
+}
+
+interface Entry {
+  readonly tool: DeclaredTool;
+  readonly index: number;
+}
+
+function named(entries: readonly unknown[], report: Report): Entry[] {
+  return entries.flatMap((entry, index) => {
+    const name = typeof entry === "object" && entry !== null ? (entry as { name?: unknown }).name : undefined;
+    if (typeof name === "string" && name !== "") return [{ tool: entry as DeclaredTool, index }];
+    report("invalid-tool", `entry ${index} of its tool list has no name and is left out`, {
+      pointer: `/tools/${index}`,
+    });
+    return [];
+  });
+}
+
+/** One tool a name. Of several, the one whose canonical JSON sorts first: no order of the server's decides. */
+function distinct(entries: readonly Entry[], report: Report): DeclaredTool[] {
+  const chosen = new Map<string, Entry>();
+  for (const entry of entries) {
+    const { name } = entry.tool;
+    const other = chosen.get(name);
+    if (other === undefined) {
+      chosen.set(name, entry);
+      continue;
+    }
+    report("duplicate-tool", `lists the tool "${printableLine(name, 80)}" more than once; one is kept`, {
+      tool: name,
+      pointer: `/tools/${entry.index}`,
+    });
+    if (canonicalJson(entry.tool) < canonicalJson(other.tool)) chosen.set(name, entry);
+  }
+  return [...chosen.values()].map(({ tool }) => tool);
+}
+
+function freshness(pages: readonly Page[]): Omit<ToolList, "tools"> {
+  const cacheScope = pages.every((page) => page["cacheScope"] === "public") ? "public" : "private";
+  const lifetimes = pages.map((page) => page["ttlMs"]).filter(isLifetime);
+  return lifetimes.length === pages.length ? { ttlMs: Math.min(...lifetimes), cacheScope } : { cacheScope };
+}
+
+function isLifetime(value: unknown): value is number {
+  return typeof value === "number" && Number.isFinite(value) && value >= 0;
+}

@@ -1,0 +1,138 @@
+/**
+ * Finds the configuration files of a run, without reading one: cheap enough for every start, and free of the
+ * JSON parser. What the files say is `config.ts`'s matter.
+ */
+import { lstat, realpath, stat } from "node:fs/promises";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
+import type { Scope } from "../../schemas/config/server-config.ts";
+import { expandHome } from "../../schemas/expand.ts";
+
+export interface LocateOptions {
+  /** Absolute folder the command runs in. */
+  readonly cwd: string;
+  /** `--config`: this file alone, as a project's; relative to `cwd`. */
+  readonly config?: string | undefined;
+  readonly env: NodeJS.ProcessEnv;
+  /** Absolute home folder. */
+  readonly homedir: string;
+}
+
+export interface CandidateFile {
+  /** Absolute; there need not be such a file. */
+  readonly path: string;
+  /** As messages name it. */
+  readonly display: string;
+  readonly scope: Scope;
+}
+
+export interface ConfigurationFiles {
+  /** From low to high. */
+  readonly candidates: readonly CandidateFile[];
+  /** The one candidate was named by `--config`, and must exist. */
+  readonly isNamed: boolean;
+  /** Absolute project root. */
+  readonly projectDir: string;
+  /** Absolute agent folder. */
+  readonly agentDir: string;
+  /** Absolute folder the session runs in. */
+  readonly sessionDir: string;
+  /** Absolute output folders, where the project's files name no other. */
+  readonly defaultOut: Readonly<Record<Scope, string>>;
+}
+
+/** A project's files, from low to high. */
+const PROJECT_FILES: readonly string[] = [".mcp.json", "mcp.json", join(".pi", "mcp.json")];
+
+export async function locateConfiguration(options: LocateOptions): Promise<ConfigurationFiles> {
+  const cwd = resolve(options.cwd);
+  const agentDir = agentFolder(options, cwd);
+  const userFile = join(agentDir, "mcp.json");
+  const named = options.config === undefined ? undefined : resolve(cwd, options.config);
+  const projectDir = named === undefined ? await projectRoot(cwd, options.homedir, userFile) : projectOf(named);
+  const candidate = (path: string, scope: Scope): CandidateFile => ({
+    path,
+    display: displayPath(path, cwd, options.homedir),
+    scope,
+  });
+  const candidates =
+    named === undefined
+      ? [candidate(userFile, "user"), ...projectFiles(projectDir, userFile).map((path) => candidate(path, "project"))]
+      : [candidate(named, "project")];
+  return {
+    candidates,
+    isNamed: named !== undefined,
+    projectDir,
+    agentDir,
+    sessionDir: cwd,
+    defaultOut: { project: join(projectDir, "generated"), user: join(agentDir, "pimcp", "generated") },
+  };
+}
+
+/** `$PI_CODING_AGENT_DIR`, else `~/.pi/agent`. */
+function agentFolder({ env, homedir }: LocateOptions, cwd: string): string {
+  const chosen = env["PI_CODING_AGENT_DIR"];
+  return chosen ? resolve(cwd, expandHome(chosen, homedir)) : join(homedir, ".pi", "agent");
+}
+
+function projectOf(file: string): string {
+  const folder = dirname(file);
+  return basename(folder) === ".pi" ? dirname(folder) : folder;
+}
+
+/** The agent folder may lie in the project, or be it: its file is the user's and no project's. */
+function projectFiles(folder: string, userFile: string): string[] {
+  return PROJECT_FILES.map((name) => join(folder, name)).filter((path) => path !== userFile);
+}
+
+/**
+ * The nearest folder from `cwd` upwards that has a project file, else `cwd`. The search ends at a
+ * repository's root and below the home folder and the folders above it: what lies there was not written for
+ * this project. Nor was a file that somebody else put into a folder anyone may write to, such as `/tmp`.
+ */
+async function projectRoot(cwd: string, homedir: string, userFile: string): Promise<string> {
+  const homes = [homedir, await realpath(homedir).catch(() => homedir)];
+  const isHomeOrAbove = (folder: string) => homes.some((home) => home === folder || isInside(home, folder));
+  for (let folder = cwd; ; folder = dirname(folder)) {
+    const paths = projectFiles(folder, userFile);
+    const found = await Promise.all(paths.map(exists));
+    if (found.includes(true) && (folder === cwd || !(await isPlanted(folder, paths)))) return folder;
+    if ((await exists(join(folder, ".git"))) || dirname(folder) === folder || isHomeOrAbove(dirname(folder)))
+      return cwd;
+  }
+}
+
+async function isPlanted(folder: string, files: readonly string[]): Promise<boolean> {
+  const self = process.getuid?.();
+  if (self === undefined || ((await stat(folder)).mode & 0o002) === 0) return false;
+  const owners = await Promise.all(
+    files.map((file) =>
+      lstat(file).then(
+        (info) => info.uid,
+        () => self,
+      ),
+    ),
+  );
+  return owners.some((owner) => owner !== self && owner !== 0);
+}
+
+/** Also for a symbolic link to nowhere. */
+export function exists(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** `path` as people should see it: relative to the working folder or to home where it lies inside, with `/`. */
+function displayPath(path: string, cwd: string, homedir: string): string {
+  const shown = isInside(path, cwd)
+    ? relative(cwd, path)
+    : isInside(path, homedir)
+      ? join("~", relative(homedir, path))
+      : path;
+  return sep === "/" ? shown : shown.split(sep).join("/");
+}
+
+function isInside(path: string, folder: string): boolean {
+  return path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
+}

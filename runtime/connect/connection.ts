@@ -1,0 +1,217 @@
+/**
+ * A connection as its users see it: one server, one stable object, whatever becomes of the session beneath. It
+ * replaces the session in two cases, once each per request: the server forgot it (HTTP 404), or the first
+ * thing it said shows that an earlier verdict about its era was wrong. Requests in both cases did not run,
+ * so they are sent again. Any other call is sent once; only listing and reading are tried once more, when
+ * the server was unavailable.
+ */
+import type * as Sdk from "@modelcontextprotocol/client";
+import type { ServerConfig } from "../../schemas/config/server-config.ts";
+import { type Diagnostic, diagnostic } from "../../schemas/diagnostic.ts";
+import type { Failure } from "./failure.ts";
+import { printableTail, redact } from "./redact.ts";
+import type { RequestOptions, RequestOutcome, Session, SessionOutcome } from "./session.ts";
+import type { EraVerdict } from "./verdict.ts";
+
+export interface Connection {
+  readonly server: string;
+  /** Era, protocol version, capabilities, instructions…: what negotiation found, current after a renewal. */
+  readonly verdict: EraVerdict;
+  readonly closed: boolean;
+  /** The SDK's client of the current session, for its request handlers and extensions. */
+  readonly client: Sdk.Client;
+  request(method: string, params?: Record<string, unknown>, options?: RequestOptions): Promise<RequestOutcome>;
+  /** Rejects when the message can't be sent. */
+  notify(method: string, params?: Record<string, unknown>): Promise<void>;
+  /** What the server printed on stdout that was no message, and answers nobody asked for; nothing if neither. */
+  noise(): Diagnostic | undefined;
+  /** How the server's process ended, in words that follow "the server process "; nothing while it runs or over HTTP. */
+  ending(): string | undefined;
+  /** The last lines of stderr, cleaned of secrets and control characters. */
+  stderrTail(): string[];
+  /** Calls back once, when the connection ends. The returned function stops that. */
+  onClose(listener: () => void): () => void;
+  onToolsListChanged(listener: () => void): () => void;
+  onNotification(listener: (method: string, params: unknown) => void): () => void;
+  close(): Promise<void>;
+}
+
+export interface ConnectionContext {
+  readonly config: ServerConfig;
+  readonly secrets: readonly string[];
+  /** A new session, by the verdict given or by negotiation. */
+  reconnect(verdict: EraVerdict | undefined): Promise<SessionOutcome>;
+  onVerdictChanged(before: EraVerdict, after: EraVerdict): void;
+}
+
+export function connectionOver(session: Session, context: ConnectionContext): Connection {
+  return new LiveConnection(session, context);
+}
+
+/** JSON-RPC codes with which servers of one era turn requests of the other away. */
+const WRONG_ERA_CODES = new Set([-32600, -32601, -32602, -32002, -32022]);
+/** Methods that change nothing, so that asking twice does no harm. */
+const REPEATABLE = /\/(?:list|read|get)$/;
+const REPEAT_PAUSE_MS = 300;
+
+class LiveConnection implements Connection {
+  readonly server: string;
+  readonly #context: ConnectionContext;
+  readonly #closeListeners = new Set<() => void>();
+  readonly #notificationListeners = new Set<(method: string, params: unknown) => void>();
+  #session: Session;
+  #replacing: Promise<Session | undefined> | undefined;
+  /** `close` was called: what ends now ends because we want it to. */
+  #closing = false;
+  #closed = false;
+  #wantsToolChanges = false;
+
+  constructor(session: Session, context: ConnectionContext) {
+    this.server = context.config.name;
+    this.#context = context;
+    this.#session = session;
+    this.#adopt(session);
+  }
+
+  get verdict(): EraVerdict {
+    return this.#session.verdict;
+  }
+
+  get closed(): boolean {
+    return this.#closed || this.#closing || (this.#session.closed && this.#replacing === undefined);
+  }
+
+  get client(): Sdk.Client {
+    return this.#session.client;
+  }
+
+  async request(
+    method: string,
+    params?: Record<string, unknown>,
+    options: RequestOptions = {},
+  ): Promise<RequestOutcome> {
+    const session = this.#session;
+    const wasProven = session.proven;
+    const outcome = await session.request(method, params, options);
+    if (outcome.ok || this.#closing || options.signal?.aborted) return outcome;
+    const { failure } = outcome;
+    if (failure.kind === "session-lost") {
+      const renewed = await this.#replace(session, session.verdict);
+      return renewed === undefined ? outcome : renewed.request(method, params, options);
+    }
+    if (!wasProven && hintsAtOtherEra(failure)) {
+      const renewed = await this.#replace(session, undefined);
+      const changed = renewed !== undefined && renewed.verdict.era !== session.verdict.era;
+      return changed ? renewed.request(method, params, options) : outcome;
+    }
+    if (failure.kind === "unavailable" && REPEATABLE.test(method)) {
+      await new Promise((resolve) => setTimeout(resolve, REPEAT_PAUSE_MS));
+      return options.signal?.aborted ? outcome : session.request(method, params, options);
+    }
+    return outcome;
+  }
+
+  notify(method: string, params?: Record<string, unknown>): Promise<void> {
+    return this.#session.notify(method, params);
+  }
+
+  noise(): Diagnostic | undefined {
+    const lines = this.#session.process?.noise.lines ?? 0;
+    const stray = this.#session.strayResponses;
+    if (lines === 0 && stray === 0) return undefined;
+    const samples = this.#clean(this.#session.process?.noise.samples.join("\n") ?? "").map((line) => `stdout: ${line}`);
+    const said = [
+      ...(lines > 0
+        ? [`${lines} ${lines === 1 ? "line" : "lines"} on stdout that ${lines === 1 ? "is" : "are"} no message`]
+        : []),
+      ...(stray > 0 ? [`${stray} ${stray === 1 ? "answer" : "answers"} to nothing that was asked`] : []),
+    ];
+    const { location } = this.#context.config;
+    const message = `server "${this.server}" sent ${said.join(" and ")}; skipped`;
+    return diagnostic("stdout-noise", message, { server: this.server, ...location, notes: samples });
+  }
+
+  ending(): string | undefined {
+    return this.#session.process?.ending;
+  }
+
+  stderrTail(): string[] {
+    return this.#clean(this.#session.process?.stderrTail ?? "");
+  }
+
+  onClose(listener: () => void): () => void {
+    if (this.#closed) listener();
+    else this.#closeListeners.add(listener);
+    return () => this.#closeListeners.delete(listener);
+  }
+
+  onToolsListChanged(listener: () => void): () => void {
+    this.#wantsToolChanges = true;
+    void this.#session.listenForToolChanges();
+    return this.onNotification((method) => {
+      if (method === "notifications/tools/list_changed") listener();
+    });
+  }
+
+  onNotification(listener: (method: string, params: unknown) => void): () => void {
+    this.#notificationListeners.add(listener);
+    return () => this.#notificationListeners.delete(listener);
+  }
+
+  async close(): Promise<void> {
+    this.#closing = true;
+    await this.#replacing;
+    await this.#session.close();
+    this.#ended();
+  }
+
+  #adopt(session: Session): void {
+    this.#session = session;
+    session.onNotification((method, params) => {
+      for (const listener of this.#notificationListeners) listener(method, params);
+    });
+    if (this.#wantsToolChanges) void session.listenForToolChanges();
+    session.onClose(() => {
+      // A request that the end failed may be about to replace the session.
+      setImmediate(() => {
+        if (this.#session === session && this.#replacing === undefined) this.#ended();
+      });
+    });
+  }
+
+  /** Once for all requests that met the same end; nothing when there is no other session to be had. */
+  #replace(session: Session, verdict: EraVerdict | undefined): Promise<Session | undefined> {
+    if (this.#session !== session) return Promise.resolve(this.#session);
+    this.#replacing ??= this.#reconnect(session, verdict).finally(() => {
+      this.#replacing = undefined;
+      if (this.#session.closed) this.#ended();
+    });
+    return this.#replacing;
+  }
+
+  async #reconnect(session: Session, verdict: EraVerdict | undefined): Promise<Session | undefined> {
+    const outcome = await this.#context.reconnect(verdict);
+    if (!outcome.ok) return undefined;
+    const before = session.verdict;
+    this.#adopt(outcome.session);
+    if (outcome.session.verdict.era !== before.era) this.#context.onVerdictChanged(before, outcome.session.verdict);
+    await session.close();
+    return outcome.session;
+  }
+
+  #ended(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    for (const listener of this.#closeListeners) listener();
+    this.#closeListeners.clear();
+  }
+
+  #clean(text: string): string[] {
+    return printableTail(redact(text, this.#context.secrets));
+  }
+}
+
+function hintsAtOtherEra(failure: Failure): boolean {
+  if (failure.kind === "rpc-error") return WRONG_ERA_CODES.has(failure.error.code);
+  return failure.kind === "closed" || failure.kind === "unusable" || failure.kind === "http-status";
+}

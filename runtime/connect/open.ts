@@ -1,0 +1,157 @@
+/**
+ * The door to `runtime/connect`: from a server's entry to a live connection, or to a finding that says why
+ * not. Resolves the entry's values, starts the process or reaches the URL, negotiates or takes an earlier
+ * verdict at its word, and puts a verdict that proves wrong right once. Never throws for what a server,
+ * a network or a configuration does.
+ */
+import type * as Sdk from "@modelcontextprotocol/client";
+import type { ServerConfig } from "../../schemas/config/server-config.ts";
+import { type Diagnostic, diagnostic } from "../../schemas/diagnostic.ts";
+import type { Environment } from "../../schemas/expand.ts";
+import { connectHttp } from "./connect-http.ts";
+import { connectStdio } from "./connect-stdio.ts";
+import { ConnectTask } from "./connect-task.ts";
+import { type Connection, connectionOver } from "./connection.ts";
+import { type Failure, failureDiagnostic } from "./failure.ts";
+import type { Fetch } from "./http-fetch.ts";
+import type { ClientIdentity } from "./probe.ts";
+import { printableTail, redact } from "./redact.ts";
+import { type ResolvedServer, resolveServer } from "./resolve.ts";
+import type { SessionOutcome } from "./session.ts";
+import type { StdioTransport } from "./stdio.ts";
+import type { EraVerdict } from "./verdict.ts";
+
+export interface OpenOptions {
+  readonly env: Environment;
+  readonly homedir: string;
+  /** The verdict of an earlier negotiation: no probe, one process. */
+  readonly prior?: EraVerdict | undefined;
+  /** Aborts the opening; a connection once open is closed with `close`. */
+  readonly signal?: AbortSignal | undefined;
+  /** Milliseconds for everything up to an open connection, default 60,000. */
+  readonly timeoutMs?: number | undefined;
+  readonly clientInfo?: ClientIdentity["clientInfo"] | undefined;
+  /** Client capabilities, default none. Servers may list other tools to other clients. */
+  readonly capabilities?: ClientIdentity["capabilities"] | undefined;
+  /** Registers handlers for what the server asks of us; called for each new session. */
+  readonly configure?: ((client: Sdk.Client) => void) | undefined;
+  /** Findings that don't stop the connection, such as a verdict that was wrong. */
+  readonly onNotice?: ((notice: Diagnostic) => void) | undefined;
+  /** Whether notices are wanted between requests (an extra stream over HTTP). Default false. */
+  readonly listen?: boolean | undefined;
+  /** Signs requests to this server; asked for once a connection, with the values resolved. */
+  readonly auth?:
+    | ((
+        config: ServerConfig,
+        resolved: ResolvedServer,
+      ) => Promise<Sdk.AuthProvider | Sdk.OAuthClientProvider | undefined>)
+    | undefined;
+  readonly fetch?: Fetch | undefined;
+  /** Bytes of the largest message taken, default 256 MiB. */
+  readonly maxMessageBytes?: number | undefined;
+}
+
+export type OpenOutcome =
+  | { readonly ok: true; readonly connection: Connection }
+  | { readonly ok: false; readonly diagnostic: Diagnostic };
+
+const DEFAULT_TIMEOUT_MS = 60_000;
+
+/** Fails with a resolution's codes, `server-unreachable`, `server-timeout`, `sign-in-needed`, `access-denied`, `server-unavailable` or `protocol-mismatch`. */
+export async function openConnection(config: ServerConfig, options: OpenOptions): Promise<OpenOutcome> {
+  const { env, homedir, signal } = options;
+  const resolution = await resolveServer(config, { env, homedir, signal });
+  if (!resolution.ok) return resolution;
+  const { resolved } = resolution;
+  const attempt = (prior: EraVerdict | undefined, caller?: AbortSignal) =>
+    connect(config, resolved, options, prior, caller);
+
+  let result = await attempt(options.prior, signal);
+  let prior = options.prior;
+  if (!result.outcome.ok && prior !== undefined && contradicts(prior, result.outcome.failure) && !signal?.aborted) {
+    const again = await attempt(undefined, signal);
+    // The same failure without the prior: then the verdict wasn't the reason.
+    if (again.outcome.ok) {
+      options.onNotice?.(verdictChanged(config, prior, again.outcome.session.verdict));
+      result = again;
+      prior = undefined;
+    }
+  }
+  if (!result.outcome.ok) return { ok: false, diagnostic: report(config, resolved, result.outcome.failure, result) };
+  const connection = connectionOver(result.outcome.session, {
+    config,
+    secrets: resolved.secrets,
+    reconnect: async (verdict) => {
+      const { outcome } = await attempt(verdict);
+      return outcome;
+    },
+    onVerdictChanged: (before, after) => options.onNotice?.(verdictChanged(config, before, after)),
+  });
+  return { ok: true, connection };
+}
+
+interface Attempt {
+  readonly outcome: SessionOutcome;
+  readonly process?: StdioTransport | undefined;
+  readonly doing: string;
+}
+
+async function connect(
+  config: ServerConfig,
+  resolved: ResolvedServer,
+  options: OpenOptions,
+  prior: EraVerdict | undefined,
+  signal: AbortSignal | undefined,
+): Promise<Attempt> {
+  const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+  const task = new ConnectTask(config, resolved.secrets, prior, { ...options, timeoutMs, signal });
+  try {
+    if (task.signal.aborted) return { outcome: { ok: false, failure: task.stopped() }, doing: "connecting" };
+    const found: Attempt =
+      resolved.kind === "stdio"
+        ? await connectStdio(resolved, task)
+        : await connectHttp(resolved, task, { ...options, authProvider: await options.auth?.(config, resolved) });
+    // Negotiated just now: its first error is no hint at the other era.
+    if (found.outcome.ok && prior === undefined) found.outcome.session.proven = true;
+    return withReason(found, task);
+  } finally {
+    task.end();
+  }
+}
+
+/** A step that failed because the time was up or the caller gave up says so. */
+function withReason(attempt: Attempt, task: ConnectTask): Attempt {
+  if (attempt.outcome.ok || !task.signal.aborted) return attempt;
+  return { ...attempt, outcome: { ok: false, failure: task.stopped() } };
+}
+
+/** Failures of a handshake that a server of the era assumed would not have given. */
+function contradicts(prior: EraVerdict, failure: Failure): boolean {
+  if (prior.verdict === "configured") return false;
+  return failure.kind === "rpc-error" || failure.kind === "unusable" || failure.kind === "http-status";
+}
+
+function verdictChanged(config: ServerConfig, before: EraVerdict, after: EraVerdict): Diagnostic {
+  const message = `server "${config.name}" speaks ${spoken(after)}, not ${spoken(before)} as when it was compiled`;
+  return diagnostic("verdict-changed", message, {
+    server: config.name,
+    ...config.location,
+    notes: ["run `pimcp compile`"],
+  });
+}
+
+function spoken(verdict: EraVerdict): string {
+  return `${verdict.protocolVersion} (${verdict.transport})`;
+}
+
+function report(config: ServerConfig, resolved: ResolvedServer, failure: Failure, attempt: Attempt): Diagnostic {
+  const { process, doing } = attempt;
+  const clean = (text: string) => printableTail(redact(text, resolved.secrets));
+  const printed = process === undefined ? [] : clean(process.noise.samples.join("\n")).map((line) => `stdout: ${line}`);
+  const found = failureDiagnostic(config, failure, {
+    doing,
+    ending: process?.ending,
+    stderr: process === undefined ? [] : clean(process.stderrTail),
+  });
+  return { ...found, notes: [...found.notes, ...printed] };
+}

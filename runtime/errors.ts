@@ -1,0 +1,59 @@
+/**
+ * The two errors a caller of a tool meets. They carry data and are recognised by class, never by their text; when
+ * two compiled copies of this module are in one process, each recognises the other's. Imports nothing.
+ */
+import type { CallToolResult } from "./codegen/result.ts";
+
+const TOOL_ERROR = Symbol.for("pimcp.ToolError");
+const SERVER_ERROR = Symbol.for("pimcp.ServerError");
+
+/** The tool ran and said that it failed. `message` is the tool's text. */
+export class ToolError extends Error {
+  readonly server: string;
+  /** The server's own name of the tool. */
+  readonly tool: string;
+  /** The whole result, with `isError: true`. */
+  readonly result: CallToolResult;
+
+  constructor(message: string, details: { server: string; tool: string; result: CallToolResult }) {
+    super(message);
+    this.server = details.server;
+    this.tool = details.tool;
+    this.result = details.result;
+    brand(this, TOOL_ERROR, "ToolError");
+  }
+
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return isBranded(this, ToolError, value, TOOL_ERROR);
+  }
+}
+
+/** The server couldn't be reached, died, or answered the request itself with an error. */
+export class ServerError extends Error {
+  readonly server: string;
+  /** The end of what a stdio server wrote to stderr. */
+  readonly stderrTail?: string;
+
+  constructor(message: string, details: { server: string; cause?: unknown; stderrTail?: string }) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.server = details.server;
+    if (details.stderrTail !== undefined) this.stderrTail = details.stderrTail;
+    brand(this, SERVER_ERROR, "ServerError");
+  }
+
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return isBranded(this, ServerError, value, SERVER_ERROR);
+  }
+}
+
+/** Not enumerable, so that a logged error shows its data alone. */
+function brand(error: Error, symbol: symbol, name: string): void {
+  Object.defineProperty(error, symbol, { value: true });
+  Object.defineProperty(error, "name", { value: name, configurable: true, writable: true });
+}
+
+/** A subclass recognises only its own instances, as any class does. */
+function isBranded(asked: unknown, owner: unknown, value: unknown, symbol: symbol): boolean {
+  if (asked === owner) return typeof value === "object" && value !== null && symbol in value;
+  return Function.prototype[Symbol.hasInstance].call(asked, value);
+}

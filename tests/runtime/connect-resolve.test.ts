@@ -1,0 +1,184 @@
+import { mkdirSync, mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { printableLine, printableTail, redact } from "../../runtime/connect/redact.ts";
+import { type ResolvedHttp, type ResolvedStdio, resolveServer } from "../../runtime/connect/resolve.ts";
+import type { ServerConfig, StdioSettings } from "../../schemas/config/server-config.ts";
+import { expandHome, expandVariables, hasVariables, isCommandValue, variablesOf } from "../../schemas/expand.ts";
+import { countProcesses, serverConfig } from "../servers/run.ts";
+
+const env = { A: "1", EMPTY: "", NESTED: "${A}", PATH: process.env["PATH"] };
+
+describe("expandVariables", () => {
+  test.each([
+    ["plain", "plain"],
+    ["${A}", "1"],
+    ["x${A}y${A}z", "x1y1z"],
+    ["${NO:-fb}", "fb"],
+    ["${NO:-}", ""],
+    ["${A:-fb}", "1"],
+    ["${EMPTY:-fb}", "fb"],
+    ["${EMPTY}", ""],
+    ["${NESTED}", "${A}"],
+    ["${NO:-${A}}", "1"],
+    ["${NO:-a${NO2:-b}c}d", "abcd"],
+    ["${NO:-{}}", "{}"],
+    ["$A ${} ${1} ${a-b} ${A", "$A ${} ${1} ${a-b} ${A"],
+    ["${A:+x}", "${A:+x}"],
+    ["${__proto__:-safe}", "safe"],
+    ["$${A}", "$1"],
+  ])("%j → %j", (text, value) => {
+    expect(expandVariables(text, env)).toEqual({ ok: true, value });
+  });
+
+  test.each([
+    ["${NO}", ["NO"]],
+    ["${NO}${A}${NO}${NO2}", ["NO", "NO2"]],
+    ["${EMPTY:-${NO}}", ["NO"]],
+    ["${toString}", ["toString"]],
+  ])("%j misses %j", (text, missing) => {
+    expect(expandVariables(text, env)).toEqual({ ok: false, missing });
+  });
+
+  test("a text without ${ comes back as it is, any text comes back without a throw", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom("$", "{", "}", ":", "-", "A", "x") }), (text) => {
+        const expansion = expandVariables(text, {});
+        if (!text.includes("${")) expect(expansion).toEqual({ ok: true, value: text });
+        expect(hasVariables(text)).toBe(variablesOf(text).length > 0);
+      }),
+    );
+  });
+
+  test("names, commands, home", () => {
+    expect(variablesOf("${A} ${B:-${C}} ${A}")).toEqual(["A", "B", "C"]);
+    expect([isCommandValue("!echo x"), isCommandValue("echo !x"), isCommandValue("!  ")]).toEqual([true, false, false]);
+    expect(["~/x", "~", "~user/x", "a~/x"].map((text) => expandHome(text, "/h"))).toEqual(["/h/x", "/h", "~user/x", "a~/x"]);
+  });
+});
+
+const project = mkdtempSync(join(tmpdir(), "pimcp-project-"));
+const home = mkdtempSync(join(tmpdir(), "pimcp-home-"));
+mkdirSync(join(project, "srv"));
+mkdirSync(join(home, "w"));
+
+function entry(settings: Partial<StdioSettings>): ServerConfig {
+  return serverConfig({ kind: "stdio", command: "node", args: [], env: {}, ...settings }, { baseDir: project });
+}
+
+const variables = { P_T: "s3cret-value", PATH: process.env["PATH"], HOME: home };
+const resolve = (config: ServerConfig, more = {}) => resolveServer(config, { env: variables, homedir: home, ...more });
+
+async function resolved<T>(config: ServerConfig): Promise<T> {
+  const outcome = await resolve(config);
+  if (!outcome.ok) throw new Error(outcome.diagnostic.message);
+  return outcome.resolved as T;
+}
+
+async function refused(config: ServerConfig, more = {}) {
+  const outcome = await resolve(config, more);
+  if (outcome.ok) throw new Error("resolved");
+  return outcome.diagnostic;
+}
+
+describe("resolveServer", () => {
+  test("every field of a stdio server is expanded, the environment is ours with the entry's over it", async () => {
+    const server = await resolved<ResolvedStdio>(
+      entry({
+        command: "${NO:-~/bin/x}",
+        args: ["--k=${P_T}", "~/data", "~${P_T}", "!echo no"],
+        env: { T: "${P_T}", D: "${P_NO:-fb}", C: "!printf 'from-command\\n\\n'", HOME: "/other" },
+        cwd: "./srv",
+      }),
+    );
+    expect(server.command).toBe("~/bin/x");
+    expect(server.args).toEqual(["--k=s3cret-value", `${home}/data`, "~s3cret-value", "!echo no"]);
+    expect(server.env).toEqual({ ...variables, T: "s3cret-value", D: "fb", C: "from-command", HOME: "/other" });
+    expect(server.cwd).toBe(join(project, "srv"));
+    expect(server.secrets).toEqual(expect.arrayContaining(["s3cret-value", "from-command"]));
+  });
+
+  test("url, headers and oauth are expanded; header values are secrets, with and without their scheme", async () => {
+    const server = await resolved<ResolvedHttp>(
+      serverConfig({
+        kind: "http",
+        url: "https://example.com/${P_T}/mcp",
+        headers: { Authorization: "Bearer ${P_T}x", "X-Run": "!echo run-output" },
+        oauth: { clientId: "${P_NO:-id}", clientSecret: "!echo client-secret", callbackPort: 1234 },
+      }),
+    );
+    expect(server.url.href).toBe("https://example.com/s3cret-value/mcp");
+    expect(server.headers).toEqual({ Authorization: "Bearer s3cret-valuex", "X-Run": "run-output" });
+    expect(server.oauth).toEqual({ clientId: "id", clientSecret: "client-secret", callbackPort: 1234 });
+    expect(server.secrets).toEqual(expect.arrayContaining(["s3cret-valuex", "run-output", "client-secret"]));
+  });
+
+  test("variables that are unset and have no default are all named, with their fields", async () => {
+    const finding = await refused(entry({ args: ["${P_NO}"], env: { U: "${P_NO}", V: "${P_NO2}", R: "!exit 1" } }));
+    expect(finding.code).toBe("unset-variable");
+    expect(finding.message).toContain("P_NO (in args[0]), P_NO (in env.U), P_NO2 (in env.V)");
+    expect(finding).toMatchObject({ server: "s", file: "mcp.json", line: 3, column: 5 });
+  });
+
+  test.each([
+    ["a status", "!echo hidden-output; exit 3", "the command in env.K exited with status 3"],
+    ["no output", "!true", "the command in env.K printed nothing"],
+    ["too much output", "!yes", "the command in env.K printed more than 1 MiB"],
+  ])("a command that fails by %s is named by its field, its output is not shown", async (_, value, message) => {
+    const finding = await refused(entry({ env: { K: value } }));
+    expect(finding.code).toBe("command-failed");
+    expect(finding.message).toContain(message);
+    expect(JSON.stringify(finding)).not.toContain("hidden-output");
+  });
+
+  test("a command that doesn't end is ended, with what it started", async () => {
+    const marker = `sleeper-${process.pid}`;
+    const command = `!sh -c 'exec -a ${marker} sleep 60' & exec -a ${marker} sleep 60`;
+    const finding = await refused(entry({ env: { K: `!bash -c "exec -a ${marker} sleep 60" ; ${command.slice(1)}` } }), {
+      commandTimeoutMs: 300,
+    });
+    expect(finding.message).toContain("did not end within 300 ms");
+    expect(countProcesses(marker)).toBe(0);
+  });
+
+  test.each([
+    [{ cwd: "./gone" }, '"./gone" (relative to the project folder), doesn\'t exist'],
+    [{ cwd: "~/gone" }, '"~/gone", doesn\'t exist'],
+  ])("a missing cwd %j is blamed on the folder", async (settings, message) => {
+    const finding = await refused(entry(settings));
+    expect(finding.code).toBe("missing-cwd");
+    expect(finding.message).toContain(message);
+  });
+
+  test("cwd: home, absolute, absent", async () => {
+    const cwdOf = async (settings: Partial<StdioSettings>) => (await resolved<ResolvedStdio>(entry(settings))).cwd;
+    expect(await cwdOf({ cwd: "~/w" })).toBe(join(home, "w"));
+    expect(await cwdOf({ cwd: project })).toBe(project);
+    expect(await cwdOf({})).toBe(project);
+  });
+
+  test("keys that name prototypes are ordinary", async () => {
+    const hostile = JSON.parse('{"__proto__": "x", "constructor": "y"}');
+    const server = await resolved<ResolvedStdio>(entry({ env: hostile }));
+    expect(Object.hasOwn(server.env, "__proto__") && server.env["constructor"]).toBe("y");
+  });
+});
+
+describe("text of others", () => {
+  test("secrets go in every spelling, the longest first; short values stay", () => {
+    const secrets = ["abc def/1", "abc def/1-long", "tiny"];
+    expect(redact('x abc def/1-long y abc def/1 z abc%20def%2F1 tiny', secrets)).toBe(
+      "x [redacted] y [redacted] z [redacted] tiny",
+    );
+    expect(redact('{"k":"a\\"b\\nc-long"}', ['a"b\nc-long'])).toBe('{"k":"[redacted]"}');
+    expect(redact("x\ud800secret y", ["\ud800secret"])).toBe("x[redacted] y");
+  });
+
+  test("control, colour and bidirectional characters go, long lines are cut between characters", () => {
+    expect(printableLine("\u001b[31mred\u001b[0m\u0007 a\tb\u202ec\u2066d\r")).toBe("red a bcd");
+    expect(printableLine("😀".repeat(300), 10)).toBe("😀😀😀😀…");
+    expect(printableTail("a\n\n\u001b[1m\nb\r\nc", 2)).toEqual(["b", "c"]);
+  });
+});
