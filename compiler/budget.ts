@@ -83,12 +83,14 @@ function fileEntry(share: Share): ServerDeclarations {
   };
 }
 
-function budgetFile(
-  plan: ScopePlan,
-  shares: readonly Share[],
-  declarations: string,
-  inlineBudget: number,
-): BudgetFile {
+/** The server with every tool that can be called declared: what the file would be without a budget. */
+function wholeEntry(share: Share): ServerDeclarations {
+  const reachable = share.server.tools.filter((tool) => tool.exposure !== "hidden");
+  const shown = reachable.map((tool) => ({ declaration: tool.declaration! }));
+  return { ...fileEntry(share), total: reachable.length, shown };
+}
+
+function budgetFile(plan: ScopePlan, shares: readonly Share[], declarations: string, inlineBudget: number): BudgetFile {
   const declared = new Set(shares.flatMap((share) => [...share.shown]));
   const reachable = plan.servers.flatMap((server) => server.tools.filter((tool) => tool.exposure !== "hidden"));
   const sum = (tools: readonly ToolPlan[]) => tools.reduce((total, tool) => total + tokens(tool), 0);
@@ -97,7 +99,7 @@ function budgetFile(
     inlineBudget,
     charsPerToken: CHARS_PER_TOKEN,
     declaredTokens: tokensOf(declarations),
-    totalTokens: sum(reachable),
+    totalTokens: tokensOf(renderDeclarationsFile(shares.map(wholeEntry))),
     servers: shares.map((share) => ({
       name: share.server.catalog.name,
       tools: share.eligible.length,
@@ -106,10 +108,7 @@ function budgetFile(
       tokens: sum(share.server.tools.filter((tool) => share.shown.has(tool.tool.name))),
     })),
     tools: Object.fromEntries(
-      reachable.map((tool) => [
-        tool.tool.name,
-        { tokens: tokens(tool), declared: declared.has(tool.tool.name) },
-      ]),
+      reachable.map((tool) => [tool.tool.name, { tokens: tokens(tool), declared: declared.has(tool.tool.name) }]),
     ),
   };
 }

@@ -56,14 +56,14 @@ function describeServer({ config, snapshot }: CompiledServer, client: string): O
 
 /** The well-typed definitions of a snapshot, sorted by name; ill-typed members are reported and left out. */
 function toolDefinitions(snapshot: ServerSnapshot, diagnostics: Diagnostic[]): ToolDefinition[] {
-  const definitions = snapshot.tools.map((entry) => {
+  const definitions = snapshot.tools.map((entry, index) => {
     const { definition, illTyped } = defineTool(entry);
     for (const { member, expected } of illTyped) {
       diagnostics.push(
         diagnostic("invalid-tool", `${member} of tool "${entry.name}" is not ${expected} and was left out`, {
           server: snapshot.server,
           tool: entry.name,
-          notes: [`tools/list of "${snapshot.server}"`],
+          notes: [`tools/list of "${snapshot.server}", /tools/${index}/${member}`],
         }),
       );
     }

@@ -67,7 +67,11 @@ export async function compile(
 ): Promise<Outcome<readonly ScopeReport[]>> {
   const previous = await Promise.all(options.scopes.map((scope) => readPrevious(configuration[scope].out)));
   const previousOf = (server: ServerConfig) => previous[options.scopes.indexOf(server.scope)];
-  const asked = options.scopes.flatMap((scope) => serversOfScope(configuration, scope)).filter(isWanted(options));
+  // A file that can't be used may have hidden a tool or disabled a server: its scope stays as it was compiled.
+  const isKept = (scope: Scope, index: number) => configuration[scope].incomplete && previous[index] !== undefined;
+  const asked = options.scopes
+    .flatMap((scope, index) => (isKept(scope, index) ? [] : serversOfScope(configuration, scope)))
+    .filter(isWanted(options));
   const acquired = await acquireAll(asked, {
     ...options,
     previous: (server) => previousSnapshot(previousOf(server), server.name),
@@ -75,6 +79,10 @@ export async function compile(
   const reports: ScopeReport[] = [];
   const diagnostics: Diagnostic[] = [...acquired.diagnostics];
   for (const [index, scope] of options.scopes.entries()) {
+    if (isKept(scope, index)) {
+      reports.push(keptReport(scope, configuration[scope].out, previous[index]!));
+      continue;
+    }
     const own = acquired.value.filter(({ config }) => config.scope === scope);
     const outcome = await compileScope({ scope, configuration, own, previous: previous[index], options });
     if (outcome.value) reports.push(outcome.value);
@@ -149,8 +157,7 @@ function keptServers({ scope, configuration, previous, options }: ScopeInput): C
     const config = configured.get(name);
     if (!snapshot) return [];
     if (config) return config.enabled && !isWanted(options)(config) ? [{ config, snapshot }] : [];
-    const isLost = configuration[scope].incomplete || dropped.includes(name);
-    const earlier = isLost ? previousConfig(previous, name, scope) : undefined;
+    const earlier = dropped.includes(name) ? previousConfig(previous, name, scope) : undefined;
     return earlier ? [{ config: earlier, snapshot }] : [];
   });
 }
@@ -207,6 +214,16 @@ function countExposures(plan: ScopePlan): ScopeReport["exposures"] {
 
 function disabledReport({ name, scope }: ServerConfig): ServerReport {
   return { name, scope, status: "disabled", source: "none", tools: 0, durationMs: 0 };
+}
+
+/** Every server as it was compiled, nothing written. */
+function keptReport(scope: Scope, folder: string, { manifest, exposure }: Previous): ScopeReport {
+  const reachable = Object.values(exposure?.tools ?? {}).filter((tool) => tool.exposure !== "hidden");
+  const servers = Object.entries(manifest.servers).map(([name, { era, protocolVersion }]): ServerReport => {
+    const tools = reachable.filter((tool) => tool.server === name).length;
+    return { name, scope, status: "stale", source: "none", tools, era, protocolVersion, durationMs: 0 };
+  });
+  return { scope, folder, servers, files: [], freshUntil: 0, exposures: {} };
 }
 
 function emptyReport({ scope, configuration }: ScopeInput, disabled: readonly ServerConfig[]): ScopeReport {

@@ -1,11 +1,12 @@
 /**
- * The two errors a caller of a tool meets. They carry data and are recognised by class, never by their text; when
+ * The errors a caller of a tool meets. They carry data and are recognised by class, never by their text; when
  * two compiled copies of this module are in one process, each recognises the other's. Imports nothing.
  */
 import type { CallToolResult } from "./codegen/result.ts";
 
 const TOOL_ERROR = Symbol.for("pimcp.ToolError");
 const SERVER_ERROR = Symbol.for("pimcp.ServerError");
+const REFUSED_ERROR = Symbol.for("pimcp.RefusedError");
 
 /** The tool ran and said that it failed. `message` is the tool's text. */
 export class ToolError extends Error {
@@ -24,6 +25,7 @@ export class ToolError extends Error {
   }
 
   static override [Symbol.hasInstance](value: unknown): boolean {
+    // biome-ignore lint/complexity/noThisInStatic: which class was asked is the question
     return isBranded(this, ToolError, value, TOOL_ERROR);
   }
 }
@@ -42,7 +44,29 @@ export class ServerError extends Error {
   }
 
   static override [Symbol.hasInstance](value: unknown): boolean {
+    // biome-ignore lint/complexity/noThisInStatic: which class was asked is the question
     return isBranded(this, ServerError, value, SERVER_ERROR);
+  }
+}
+
+/** The call was never sent: there is no such tool, its arguments don't fit, or its definition changed (`onDrift: "block"`). */
+export class RefusedError extends Error {
+  readonly server: string;
+  /** The name the tool was asked for by. */
+  readonly tool: string;
+  readonly reason: "unknown-server" | "unknown-tool" | "invalid-arguments" | "definition-changed" | "closed";
+
+  constructor(message: string, details: { server: string; tool: string; reason: RefusedError["reason"] }) {
+    super(message);
+    this.server = details.server;
+    this.tool = details.tool;
+    this.reason = details.reason;
+    brand(this, REFUSED_ERROR, "RefusedError");
+  }
+
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    // biome-ignore lint/complexity/noThisInStatic: which class was asked is the question
+    return isBranded(this, RefusedError, value, REFUSED_ERROR);
   }
 }
 

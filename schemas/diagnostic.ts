@@ -56,6 +56,9 @@ export const DIAGNOSTIC_CODES = {
   "duplicate-tool": "warning",
   "not-cached": "error",
   "cache-unwritable": "warning",
+  // calls
+  "tools-drifted": "warning",
+  "call-notice": "info",
   // generation
   "tool-name-collision": "warning",
   "declaration-degraded": "info",

@@ -6,17 +6,20 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { Scope } from "../../schemas/config/server-config.ts";
 import { type KeyedHash, readCacheFile, writeCacheFile } from "./folder.ts";
 
 /** What decides the outcome of a compile, besides the servers' answers. */
 export interface RunKey {
   /** Version of pimcp. */
   readonly version: string;
-  readonly scopes: readonly string[];
+  readonly scopes: readonly Scope[];
   readonly only: readonly string[];
+  /** Absolute working folder: a user's server may run in it, and messages name files from there. */
+  readonly cwd: string;
   /** Absolute paths of every file that could be part of the configuration. */
   readonly files: readonly string[];
-  /** Absolute output folders. */
+  /** Absolute output folders, unless the configuration names others. */
   readonly folders: readonly string[];
 }
 
@@ -30,10 +33,14 @@ interface RunRecord {
   readonly values: string;
   /** Milliseconds since the epoch until which every list is fresh. */
   readonly validUntil: number;
-  /** Digest of each output folder's manifest. */
+  /** Absolute output folders, and the digest of each one's manifest. */
+  readonly folders: readonly string[];
   readonly manifests: readonly (string | null)[];
   readonly result: unknown;
 }
+
+/** What a compile has to say of itself to be remembered. */
+export interface RunFacts extends Pick<RunRecord, "variables" | "validUntil" | "folders" | "result"> {}
 
 /** What the last compile reported, when this one would report the same. */
 export async function findRecord(
@@ -48,7 +55,7 @@ export async function findRecord(
   if (record.values !== valuesOf(hash, record.variables ?? [], env)) return undefined;
   const files = await Promise.all(key.files.map(digestOfFile));
   if (!sameList(files, record.files)) return undefined;
-  const manifests = await Promise.all(key.folders.map((path) => verifiedManifest(path)));
+  const manifests = await Promise.all((record.folders ?? []).map(verifiedManifest));
   return sameList(manifests, record.manifests) ? record.result : undefined;
 }
 
@@ -58,17 +65,15 @@ export async function storeRecord(
   hash: KeyedHash,
   key: RunKey,
   env: NodeJS.ProcessEnv,
-  facts: { readonly variables: readonly string[]; readonly validUntil: number; readonly result: unknown },
+  facts: RunFacts,
 ): Promise<void> {
   const record: RunRecord = {
     format: 1,
     key: hash(key),
     files: await Promise.all(key.files.map(digestOfFile)),
-    variables: facts.variables,
+    ...facts,
     values: valuesOf(hash, facts.variables, env),
-    validUntil: facts.validUntil,
-    manifests: await Promise.all(key.folders.map((path) => verifiedManifest(path))),
-    result: facts.result,
+    manifests: await Promise.all(facts.folders.map(verifiedManifest)),
   };
   await writeCacheFile(recordPath(folder, hash, key), record);
 }

@@ -52,7 +52,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       refresh: { type: "boolean", help: "ask servers even where a cached list is fresh" },
       offline: { type: "boolean", help: "connect to nothing; use what is cached or compiled" },
     },
-    details: "Exit status: 0 fine, 1 a server failed or (--check) something would change, 2 usage.",
+    details: "Exits with 0 when all is fine, 1 when a server failed or (--check) something\nwould change, 2 for wrong usage.",
     load: () => import("./compile-command.ts"),
   },
   {
@@ -80,7 +80,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     summary: "one tool in full: declaration, schemas, exposure, limit",
     arity: [1, 1],
     options: {},
-    details: "TOOL is mcp__server__tool, SERVER/TOOL, a tool's own name where it is unique, or a server.",
+    details: "TOOL is mcp__server__tool, SERVER/TOOL, a tool's own name where it is unique,\nor a server.",
     load: () => import("./describe.ts"),
   },
   {

@@ -2,7 +2,7 @@
  * A compile that has something to do: loads the configuration, runs the pipeline with everything it takes
  * from the outside, and records the run when nothing speaks against serving it again.
  */
-import type { Configuration, ServerConfig } from "../../schemas/config/server-config.ts";
+import { type Configuration, type ServerConfig, serversOfScope } from "../../schemas/config/server-config.ts";
 import { type Diagnostic, diagnostic } from "../../schemas/diagnostic.ts";
 import { isCommandValue, variablesOf } from "../../schemas/expand.ts";
 import { nearest } from "../../schemas/nearest.ts";
@@ -81,7 +81,8 @@ function unknownServers(configuration: Configuration, request: CompileRequest): 
 
 /** A run is worth recording when the next one would come to the same end without asking anybody. */
 async function record(configuration: Configuration, result: CompileResult, cache: RunCache, io: Io): Promise<void> {
-  const used = configuration.servers.filter((server) => server.enabled);
+  const { scopes } = cache.key;
+  const used = scopes.flatMap((scope) => serversOfScope(configuration, scope)).filter((server) => server.enabled);
   if (result.diagnostics.some((found) => found.severity === "error") || used.some(runsCommands)) return;
   const servers = result.reports.flatMap((report) => report.servers);
   const validUntil = Math.min(...result.reports.map((report) => report.freshUntil));
@@ -98,6 +99,7 @@ async function record(configuration: Configuration, result: CompileResult, cache
   await storeRecord(cache.folder, cache.hash, cache.key, io.env, {
     variables: [...new Set(used.flatMap((server) => textsOf(server).flatMap(variablesOf)))].sort(),
     validUntil,
+    folders: scopes.map((scope) => configuration[scope].out),
     result: { ...result, reports },
   });
 }

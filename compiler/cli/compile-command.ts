@@ -17,7 +17,7 @@ import { summaryLines } from "./summary.ts";
 import { version } from "./version.ts";
 
 /** What `--json` prints (DESIGN section 4). */
-interface CompileJson {
+export interface CompileJson {
   readonly ok: boolean;
   readonly servers: readonly ServerReport[];
   readonly files: readonly WriteResult[];
@@ -85,6 +85,7 @@ function runKey(request: CompileRequest, files: ConfigurationFiles): RunKey {
     version,
     scopes: request.scopes,
     only: request.only ?? [],
+    cwd: files.sessionDir,
     files: files.candidates.map((file) => file.path),
     folders: request.scopes.map((scope) => (scope === "project" && request.out) || files.defaultOut[scope]),
   };

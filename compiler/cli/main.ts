@@ -24,7 +24,10 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   const command = COMMANDS.find((one) => one.name === name);
   if (!command) return usage(io, await unknownCommand(name));
   const parsed = parse(command, rest);
-  if (!parsed.ok) return usage(io, `${parsed.message}\nRun \`pimcp ${name} --help\` for what it takes.`);
+  if (!parsed.ok) {
+    const remedy = await closeOption(command, rest);
+    return usage(io, `${parsed.message}${remedy}\nRun \`pimcp ${name} --help\` for what it takes.`);
+  }
   if (parsed.invocation.flags["help"]) {
     io.out(commandHelp(command));
     return EXIT.ok;
@@ -60,6 +63,15 @@ async function unknownCommand(name: string): Promise<string> {
   const { nearest } = await import("../../schemas/nearest.ts");
   const close = nearest(name, COMMANDS.map((command) => command.name));
   return `unknown command "${name}"${close ? `; did you mean \`${close}\`?` : ""}\nRun \`pimcp --help\` for the commands there are.`;
+}
+
+/** `; did you mean \`--json\`?` for the first option that the command does not have. */
+async function closeOption(command: CommandSpec, argv: readonly string[]): Promise<string> {
+  const { nearest } = await import("../../schemas/nearest.ts");
+  const known = Object.keys({ ...COMMON_OPTIONS, ...command.options });
+  const typed = argv.map((arg) => /^--([^=]+)/.exec(arg)?.[1]).find((one) => one !== undefined && !known.includes(one));
+  const close = typed === undefined ? undefined : nearest(typed, known);
+  return close === undefined ? "" : `; did you mean \`--${close}\`?`;
 }
 
 function usage(io: Io, message: string): number {
@@ -103,7 +115,7 @@ function commandHelp(command: CommandSpec): string {
 export function processIo(signal: AbortSignal): Io {
   const look = (stream: NodeJS.WriteStream) => ({
     colour: Boolean(stream.isTTY) && !process.env["NO_COLOR"] && process.env["TERM"] !== "dumb",
-    width: stream.columns ?? 80,
+    width: stream.columns ?? (Number(process.env["COLUMNS"]) || 80),
   });
   return {
     env: process.env,

@@ -13,7 +13,10 @@ import type { Invocation } from "./commands.ts";
 import { EXIT, type Io } from "./io.ts";
 import { diagnosticsText, type Look } from "./print.ts";
 
-/** Runs a command on the artifacts: `ask` makes its value, which `--json` prints as it is, `show` its text. */
+/**
+ * Runs a command on the artifacts: `ask` makes its value, which `--json` prints as it is (with `diagnostics` beside it
+ * where there are errors), `show` its text.
+ */
 export async function showArtifacts<T>(
   { flags }: Invocation,
   io: Io,
@@ -32,14 +35,16 @@ export async function showArtifacts<T>(
   const diagnostics: Diagnostic[] = [...table.diagnostics, ...stale];
   if (!answer.ok && !unusable) diagnostics.push(answer.diagnostic);
   if (diagnostics.length > 0) io.err(diagnosticsText(diagnostics, io.errLook, flags["verbose"] === true));
-  if (flags["json"] === true) io.out(`${JSON.stringify(answer.ok ? answer.value : { diagnostics })}\n`);
+  const failed = diagnostics.some((found) => found.severity === "error");
+  const value = answer.ok ? answer.value : {};
+  if (flags["json"] === true) io.out(`${JSON.stringify(failed ? { ...value, diagnostics } : value)}\n`);
   else if (answer.ok && !unusable)
     io.out(
       show(answer.value, io.outLook)
         .map((line) => `${line}\n`)
         .join(""),
     );
-  return diagnostics.some((found) => found.severity === "error") ? EXIT.reported : EXIT.ok;
+  return failed ? EXIT.reported : EXIT.ok;
 }
 
 /** The table of these scopes; folders are named in messages as seen from `cwd`. */

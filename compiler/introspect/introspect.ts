@@ -7,12 +7,12 @@
  */
 import type { Connection } from "../../runtime/connect/connection.ts";
 import { failureDiagnostic } from "../../runtime/connect/failure.ts";
+import { type Listing, listTools, type ToolList } from "../../runtime/connect/list-tools.ts";
 import { isObject } from "../../runtime/connect/message.ts";
 import { type OpenOptions, openConnection } from "../../runtime/connect/open.ts";
 import type { ServerConfig } from "../../schemas/config/server-config.ts";
 import { type Diagnostic, diagnostic, type Outcome } from "../../schemas/diagnostic.ts";
 import type { ServerSnapshot } from "../snapshot.ts";
-import { type Listing, listTools, type ToolList } from "./list-tools.ts";
 
 export interface IntrospectOptions
   extends Pick<OpenOptions, "env" | "homedir" | "signal" | "clientInfo" | "capabilities" | "auth" | "fetch"> {

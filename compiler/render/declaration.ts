@@ -130,10 +130,6 @@ const STEPS: readonly { readonly says: string; readonly change: Partial<Detail> 
     says: "with some of its own properties only",
     change: { ...UNTOLD, enumValues: 4, levels: 1, named: false, properties: 60 },
   },
-  {
-    says: "as the number of its properties",
-    change: { ...UNTOLD, enumValues: 1, levels: 0, named: false, maxChars: Number.POSITIVE_INFINITY },
-  },
 ];
 
 /** The most detailed rendering that fits. */
@@ -152,8 +148,8 @@ function renderFitting(
     says = step.says;
     rendered = renderType(schema, { ...whole, ...step.change });
   }
-  // The last step has no cap to outgrow.
-  const type = rendered!;
+  if (rendered === undefined) says = "as what kind of value it is";
+  const type = rendered ?? kindAlone(schema, form);
   if (says !== "") {
     notes.push({
       kind: "degraded",
@@ -168,6 +164,22 @@ function renderFitting(
     notes.push({ kind, pointer, message: `${what}: $ref "${commentText(ref, 200)}" ${where}; shown as unknown` });
   }
   return type;
+}
+
+/** For a schema no step makes fit: names of many thousand characters, unions of as many variants. */
+function kindAlone(schema: unknown, form: DeclarationForm): RenderedType {
+  const { properties, required } = (schema ?? {}) as { properties?: unknown; required?: unknown };
+  const count = typeof properties === "object" && properties !== null ? Object.keys(properties).length : 0;
+  const words = count === 0 ? "unknown /* too large to show */" : `object /* ${count} properties */`;
+  return {
+    text: form === "check" ? "any" : words,
+    types: [],
+    rootTags: [],
+    optional: count > 0 && !(Array.isArray(required) && required.length > 0),
+    empty: false,
+    lost: [],
+    cut: new Set(),
+  };
 }
 
 function cutWords(cut: string): string {

@@ -111,6 +111,8 @@ class TypeRenderer {
   #alternatives(schema: unknown): readonly string[] {
     if (schema === false) return [];
     if (!isObject(schema)) return [this.#anything];
+    // Counting visits too ends work on what is large and writes little.
+    this.#spent++;
     if (this.#spent > this.#detail.maxChars) return [];
     if (this.#chain >= MAX_CHAIN) return this.#cutOff("circular", "circular $ref");
     const outer = this.#document.resource;

@@ -91,7 +91,8 @@ function withoutOuterParentheses(raw: string): string {
     if (raw[index] === "(") open.push(index);
     if (raw[index] !== ")") continue;
     const start = open.pop()!;
-    const whole = (start === 0 || raw.startsWith(": ", start - 2)) && (index === raw.length - 1 || raw[index + 1] === "\n");
+    const whole =
+      (start === 0 || raw.startsWith(": ", start - 2)) && (index === raw.length - 1 || raw[index + 1] === "\n");
     if (whole) dropped.add(start).add(index);
   }
   const cuts = [...dropped].sort((a, b) => a - b);

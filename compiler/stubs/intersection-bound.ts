@@ -26,7 +26,10 @@ export function boundIntersections(
         : "anyOf" in schema
           ? schema.anyOf.reduce((sum, member) => sum + width(member), 0)
           : "allOf" in schema
-            ? Math.min(schema.allOf.reduce((product, member) => product * width(member), 1), MAX_PRODUCT)
+            ? Math.min(
+                schema.allOf.reduce((product, member) => product * width(member), 1),
+                MAX_PRODUCT,
+              )
             : 1;
     widths.set(schema, result);
     return result;
@@ -36,7 +39,11 @@ export function boundIntersections(
 
 function remarkOn(name: string): TypeRemark {
   const where = name === "" ? "the schema" : name;
-  return { code: "stub-type-widened", message: `${where} combines too many alternatives; some are left out`, pointer: "" };
+  return {
+    code: "stub-type-widened",
+    message: `${where} combines too many alternatives; some are left out`,
+    pointer: "",
+  };
 }
 
 function bounded(schema: PlainSchema, width: (schema: PlainSchema) => number, report: () => void): PlainSchema {
@@ -75,7 +82,10 @@ function containsIntersection(schema: PlainSchema): boolean {
   if ("anyOf" in schema) return schema.anyOf.some(containsIntersection);
   if ("properties" in schema) {
     const rest = schema.additionalProperties;
-    return Object.values(schema.properties).some(containsIntersection) || (typeof rest !== "boolean" && containsIntersection(rest));
+    return (
+      Object.values(schema.properties).some(containsIntersection) ||
+      (typeof rest !== "boolean" && containsIntersection(rest))
+    );
   }
   if (!("items" in schema)) return false;
   return Array.isArray(schema.items)

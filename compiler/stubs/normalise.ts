@@ -8,6 +8,7 @@
  * assignable, and a misspelt name in an object literal is a compile error.
  */
 import type { DiagnosticCode } from "../../schemas/diagnostic.ts";
+import { commentText } from "./doc-comment.ts";
 import { boundIntersections } from "./intersection-bound.ts";
 import {
   ANY_TYPE,
@@ -40,10 +41,9 @@ import {
   UNKNOWN,
   union,
 } from "./plain-schema.ts";
-import { down, type NamedPlainSchema, type Position, type SchemaWalk, type TypeRemark } from "./schema-walk.ts";
 import { createRefResolver, type RefResolver, type SchemaPlace } from "./schema-refs.ts";
 import { acceptsEmptyObject, allowedTypes, referenceClosesLoop } from "./schema-structure.ts";
-import { commentText } from "./doc-comment.ts";
+import { down, type NamedPlainSchema, type Position, type SchemaWalk, type TypeRemark } from "./schema-walk.ts";
 
 /** Deeper levels become `unknown`: no schema written by a person comes near, and recursion stays bounded. */
 const MAX_DEPTH = 64;
@@ -155,7 +155,8 @@ class Normaliser implements SchemaWalk {
       ...(alternatives("allOf") ?? []),
       ...["anyOf", "oneOf"].map(alternatives).flatMap((members) => (members === undefined ? [] : [union(members)])),
     ].filter((part) => part !== UNKNOWN && part !== OPEN_OBJECT);
-    const informative = ((types & OBJECT) !== 0 && describesObject(schema)) || ((types & ARRAY) !== 0 && describesArray(schema));
+    const informative =
+      ((types & OBJECT) !== 0 && describesObject(schema)) || ((types & ARRAY) !== 0 && describesArray(schema));
     const own = informative || parts.length === 0 ? [this.#ownType(schema, here, types)] : [];
     return intersection([...own, ...parts]);
   }
@@ -182,7 +183,9 @@ class Normaliser implements SchemaWalk {
   }
 
   #reference(schema: SchemaObject, here: Position): PlainSchema | undefined {
-    const ref = ["$ref", "$dynamicRef", "$recursiveRef"].map((name) => keyword(schema, name)).find((value) => value !== undefined);
+    const ref = ["$ref", "$dynamicRef", "$recursiveRef"]
+      .map((name) => keyword(schema, name))
+      .find((value) => value !== undefined);
     if (ref === undefined) return undefined;
     const found = typeof ref === "string" ? this.#resolver.resolve(ref, here.resource) : { kind: "missing" as const };
     if (found.kind === "external") {
@@ -194,9 +197,14 @@ class Normaliser implements SchemaWalk {
       return UNKNOWN;
     }
     if (!isSchemaObject(found.schema)) return this.shape(found.schema, here, ANY_TYPE);
-    if (isLeaf(found.schema)) return this.shape(found.schema, { ...down(here, "$ref"), resource: found.resource }, ANY_TYPE);
+    if (isLeaf(found.schema))
+      return this.shape(found.schema, { ...down(here, "$ref"), resource: found.resource }, ANY_TYPE);
     if (here.declaring !== undefined && referenceClosesLoop(found, here.declaring, this.#resolver)) {
-      this.#remark("stub-type-unknown", "a $ref leads back to itself, or through too many others", `${here.pointer}/$ref`);
+      this.#remark(
+        "stub-type-unknown",
+        "a $ref leads back to itself, or through too many others",
+        `${here.pointer}/$ref`,
+      );
       return UNKNOWN;
     }
     return this.#referTo(found, `${here.pointer}/$ref`);

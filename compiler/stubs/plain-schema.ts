@@ -102,8 +102,7 @@ export function literalType(value: unknown, depth = 0): string {
 export function quoted(text: string): string {
   return JSON.stringify(text).replace(
     /[\u007f-\u00a0\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202f\u205f-\u206f\ufeff\ufff9-\ufffb]|\udb40[\udc00-\udc7f]/g,
-    (match) =>
-      [...match.split("")].map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`).join(""),
+    (match) => [...match.split("")].map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`).join(""),
   );
 }
 

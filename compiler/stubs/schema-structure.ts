@@ -59,8 +59,10 @@ export function acceptsEmptyObject(root: unknown, resolver: RefResolver): boolea
     const memo = known.get(schema);
     if (memo !== undefined || depth > MAX_LOOKUP_DEPTH) return memo ?? false;
     known.set(schema, false); // what a loop back to here finds
-    const every = (name: string) => (schemaList(schema, name) ?? []).every((member) => accepts(member, resource, depth + 1));
-    const some = (name: string) => schemaList(schema, name)?.some((member) => accepts(member, resource, depth + 1)) ?? true;
+    const every = (name: string) =>
+      (schemaList(schema, name) ?? []).every((member) => accepts(member, resource, depth + 1));
+    const some = (name: string) =>
+      schemaList(schema, name)?.some((member) => accepts(member, resource, depth + 1)) ?? true;
     const ref = keyword(schema, "$ref");
     const target = typeof ref === "string" ? resolver.resolve(ref, resource) : undefined;
     const minimum = keyword(schema, "minProperties");

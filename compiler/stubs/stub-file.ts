@@ -41,7 +41,11 @@ export async function renderStub(server: CatalogServer, types: TypeSource): Prom
 }
 
 /** The schemas of all tools with their types, under names that are unique in the file. */
-async function typedSchemas(tools: readonly CatalogTool[], types: TypeSource, taken: Set<string>): Promise<TypedSchema[]> {
+async function typedSchemas(
+  tools: readonly CatalogTool[],
+  types: TypeSource,
+  taken: Set<string>,
+): Promise<TypedSchema[]> {
   const requests = tools.flatMap((tool) => [
     { tool, role: "input" as const, schema: tool.inputSchema ?? {} },
     ...(tool.outputSchema === undefined ? [] : [{ tool, role: "output" as const, schema: tool.outputSchema }]),
@@ -122,7 +126,12 @@ function toolComment(tool: CatalogTool): string {
   return [title === description ? "" : title, description].filter((text) => text !== "").join("\n\n");
 }
 
-function clientConstant(server: CatalogServer, clientType: string, tools: readonly CatalogTool[], imports: Imports): string {
+function clientConstant(
+  server: CatalogServer,
+  clientType: string,
+  tools: readonly CatalogTool[],
+  imports: Imports,
+): string {
   const entries = tools.map((tool) => `  ${methodName(tool)}: ${quoted(tool.tool)},`);
   const table = entries.length === 0 ? "{}" : `{\n${entries.join("\n")}\n}`;
   const call = `${imports.client}<${clientType}>(import.meta.url, ${quoted(server.name)}, ${table})`;
@@ -144,8 +153,11 @@ function methodName(tool: CatalogTool): string {
   return isAscii(tool.method) ? tool.method : quoted(tool.method);
 }
 
+/** The start of type names; they are repeated often, so a very long one is cut. */
 function pascalCase(identifier: string, original = identifier): string {
-  if (!isAscii(identifier)) return `Tool_${sha256(original).slice(0, 6)}`;
+  const hash = () => sha256(original).slice(0, 6);
+  if (!isAscii(identifier)) return `Tool_${hash()}`;
+  if (identifier.length > 80) return `${pascalCase(identifier.slice(0, 60))}_${hash()}`;
   return identifier.charAt(0).toUpperCase() + identifier.slice(1);
 }
 

@@ -68,7 +68,9 @@ export function createTypeSource(cache: TypeCache = memoryCache()): TypeSource {
         known.set(key, made[index]!);
         cache.set(key, made[index]!);
       });
-      return keys.map((key) => (key === undefined ? untyped("the schema is nested too deep to read") : known.get(key)!));
+      return keys.map((key) =>
+        key === undefined ? untyped("the schema is nested too deep to read") : known.get(key)!,
+      );
     },
   };
 }

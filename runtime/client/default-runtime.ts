@@ -1,5 +1,10 @@
-/** The runtime that stubs share in a process. */
+/**
+ * The runtimes that stubs share in a process: one for each folder of artifacts, made by the first call. Its
+ * connections don't keep the program from ending, so a script that calls a tool needs no set-up and no close.
+ */
 import type { CallOptions, ToolResult } from "../codegen/v1.ts";
+import { artifactsBeside } from "../locate.ts";
+import { createRuntime, type Runtime } from "../runtime.ts";
 
 export interface StubCall {
   /** URL of the stub. */
@@ -11,7 +16,36 @@ export interface StubCall {
   readonly options?: CallOptions;
 }
 
-/** Rejects with `ToolError` when the tool says it failed, with `ServerError` when the server can't be reached. */
-export async function callTool(request: StubCall): Promise<ToolResult<unknown>> {
-  throw new Error(`calls are not wired yet: ${request.server} ${request.tool}`);
+const runtimes = new Map<string, Promise<Runtime>>();
+
+/**
+ * Rejects with `ToolError` when the tool says it failed, with `ServerError` when the server can't be reached, and with
+ * `RefusedError` when the call was not sent.
+ */
+export async function callTool({ base, server, tool, args, options }: StubCall): Promise<ToolResult<unknown>> {
+  const runtime = await runtimeFor(base);
+  return runtime.call(server, tool, args, options);
+}
+
+/** Artifacts beside the stub where it runs in place; otherwise (bundled, built elsewhere) from the working folder upwards. */
+function runtimeFor(base: string): Promise<Runtime> {
+  const beside = artifactsBeside(base);
+  const key = beside?.folder ?? process.cwd();
+  const known = runtimes.get(key) ?? make(beside);
+  runtimes.set(key, known);
+  return known;
+}
+
+async function make(beside: ReturnType<typeof artifactsBeside>): Promise<Runtime> {
+  const runtime = await (beside
+    ? createRuntime(
+        beside.scope === "user"
+          ? { cwd: beside.folder, userOut: beside.folder }
+          : { cwd: beside.folder, projectOut: beside.folder },
+      )
+    : createRuntime());
+  for (const { severity, message } of runtime.diagnostics) {
+    if (severity !== "info") process.stderr.write(`pimcp: ${severity}: ${message}\n`);
+  }
+  return runtime;
 }

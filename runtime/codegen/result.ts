@@ -4,15 +4,15 @@
  */
 
 export interface Annotations {
-  audience?: ("user" | "assistant")[];
-  priority?: number;
-  lastModified?: string;
+  audience?: ("user" | "assistant")[] | undefined;
+  priority?: number | undefined;
+  lastModified?: string | undefined;
   [key: string]: unknown;
 }
 
 interface BlockExtras {
-  annotations?: Annotations;
-  _meta?: { [key: string]: unknown };
+  annotations?: Annotations | undefined;
+  _meta?: { [key: string]: unknown } | undefined;
   [key: string]: unknown;
 }
 
@@ -39,17 +39,23 @@ export interface ResourceLink extends BlockExtras {
   type: "resource_link";
   uri: string;
   name: string;
-  title?: string;
-  description?: string;
-  mimeType?: string;
+  title?: string | undefined;
+  description?: string | undefined;
+  mimeType?: string | undefined;
   /** Bytes. */
-  size?: number;
+  size?: number | undefined;
 }
 
 /** `text`, or `blob` in base64. */
 export interface EmbeddedResource extends BlockExtras {
   type: "resource";
-  resource: { uri: string; mimeType?: string; text?: string; blob?: string; [key: string]: unknown };
+  resource: {
+    uri: string;
+    mimeType?: string | undefined;
+    text?: string | undefined;
+    blob?: string | undefined;
+    [key: string]: unknown;
+  };
 }
 
 export type ContentBlock = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource;
@@ -58,8 +64,8 @@ export type ContentBlock = TextContent | ImageContent | AudioContent | ResourceL
 export interface CallToolResult {
   content: ContentBlock[];
   structuredContent?: unknown;
-  isError?: boolean;
-  _meta?: { [key: string]: unknown };
+  isError?: boolean | undefined;
+  _meta?: { [key: string]: unknown } | undefined;
   [key: string]: unknown;
 }
 

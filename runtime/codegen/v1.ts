@@ -45,12 +45,12 @@ declare global {
  * `base` is the URL of the stub, from where the artifacts are looked for.
  */
 export function client<T extends object>(base: string, server: string, tools: Readonly<Record<string, string>>): T {
-  const methods: Record<string, (args?: unknown, options?: CallOptions) => Promise<ToolResult<unknown>>> = {};
-  for (const [method, tool] of Object.entries(tools)) {
-    methods[method] = async (args = {}, options) => {
+  const methods = Object.entries(tools).map(([method, tool]) => {
+    const call = async (args: unknown = {}, options?: CallOptions): Promise<ToolResult<unknown>> => {
       const { callTool } = await import("../client/default-runtime.ts");
       return callTool({ base, server, tool, args, ...(options === undefined ? {} : { options }) });
     };
-  }
-  return Object.freeze(methods) as T;
+    return [method, call] as const;
+  });
+  return Object.freeze(Object.fromEntries(methods)) as T;
 }

@@ -158,7 +158,7 @@ async function overSse(
   evidence: EraVerdict["verdict"],
 ): Promise<HttpOutcome> {
   // Answers come over the GET stream here, so it is no mere stream of notices.
-  const settings = transportSettings(server, { ...options, listen: true }, task);
+  const { settings, asWire } = transportSettings(server, { ...options, listen: true }, task);
   const wire = new sdk.SSEClientTransport(server.url, settings);
   const onAbort = () => void wire.close();
   task.signal.addEventListener("abort", onAbort, { once: true });
@@ -171,7 +171,7 @@ async function overSse(
   } finally {
     task.signal.removeEventListener("abort", onAbort);
   }
-  return handshake({ wire: wire as unknown as Wire, transport: "sse" }, task, LEGACY, evidence);
+  return handshake({ wire: asWire(wire), transport: "sse" }, task, LEGACY, evidence);
 }
 
 async function handshake(
@@ -191,7 +191,8 @@ async function streamable(
   options: HttpOptions,
   task: ConnectTask,
 ): Promise<OpenWire> {
-  const wire = new sdk.StreamableHTTPClientTransport(server.url, transportSettings(server, options, task));
+  const { settings, asWire } = transportSettings(server, options, task);
+  const wire = new sdk.StreamableHTTPClientTransport(server.url, settings);
   await wire.start();
   const farewell = async () => {
     if (wire.sessionId === undefined) return;
@@ -199,17 +200,25 @@ async function streamable(
     const told = wire.terminateSession().catch(() => undefined);
     await Promise.race([told, pause(FAREWELL_MS)]);
   };
-  return { wire: wire as unknown as Wire, transport: "streamable-http", farewell };
+  return { wire: asWire(wire), transport: "streamable-http", farewell };
 }
 
+/** Options of either transport, and the wire that its fetch reports to once the transport exists. */
 function transportSettings(server: ResolvedHttp, options: HttpOptions, task: ConnectTask) {
   const maxMessageBytes = task.maxMessageBytes ?? MAX_MESSAGE_BYTES;
   const { fetch, listen = false, authProvider } = options;
-  return {
-    fetch: boundedFetch({ secrets: server.secrets, maxMessageBytes, listen, fetch }),
+  const reporting: { wire?: Wire } = {};
+  const onTooLong = (id: unknown) => reporting.wire?.onoversize?.({ id });
+  const settings = {
+    fetch: boundedFetch({ secrets: server.secrets, maxMessageBytes, listen, onTooLong, fetch }),
     requestInit: { headers: { ...server.headers } },
     ...(authProvider && { authProvider }),
   };
+  const asWire = (transport: object): Wire => {
+    reporting.wire = Object.assign(transport, { maxMessageBytes }) as unknown as Wire;
+    return reporting.wire;
+  };
+  return { settings, asWire };
 }
 
 function pause(ms: number, signal?: AbortSignal): Promise<void> {

@@ -8,12 +8,18 @@
 import type { JSONRPCMessage, Transport, TransportSendOptions } from "@modelcontextprotocol/client";
 import { classifyMessage, type IncomingMessage, idInHead, idInTail, isObject, type RequestId } from "./message.ts";
 
+/** What a transport knows of a message too long to be delivered: its beginning, later its end, or whom it answers. */
+export type OversizeMessage =
+  | { readonly head: string }
+  | { readonly tail: string; readonly bytes: number }
+  | { readonly id: unknown };
+
 /** What lies under an exchange: our stdio transport or one of the SDK's HTTP transports, already started. */
 export interface Wire {
   onmessage?: ((message: unknown) => void) | undefined;
   onclose?: (() => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
-  onoversize?: ((part: { head: string } | { tail: string; bytes: number }) => void) | undefined;
+  onoversize?: ((message: OversizeMessage) => void) | undefined;
   readonly maxMessageBytes?: number;
   readonly sessionId?: string | undefined;
   readonly hasPerRequestStream?: boolean | undefined;
@@ -28,6 +34,8 @@ export interface ResultSlot {
   result?: Record<string, unknown>;
   /** The response was longer than the transport takes. */
   oversize?: { readonly limitBytes: number };
+  /** The response's stream ended before the response. */
+  brokenOff?: boolean;
 }
 
 const SLOT = Symbol("slot");
@@ -56,7 +64,10 @@ interface OpenRequest {
   readonly id: RequestId;
   readonly method: string;
   readonly slot: ResultSlot | undefined;
+  readonly awaited: boolean;
 }
+
+const RELEASE_MS = 20;
 
 export class Exchange implements Transport {
   onmessage?: (message: JSONRPCMessage) => void;
@@ -69,7 +80,10 @@ export class Exchange implements Transport {
   readonly #open = new Map<RequestId, OpenRequest>();
   #strayResponses = 0;
   #initializeResult: Record<string, unknown> | undefined;
-  #holding = false;
+  /** Open requests that somebody awaits: all but subscriptions. */
+  #awaited = 0;
+  #held = false;
+  #release: NodeJS.Timeout | undefined;
   /** The oversize line that is streaming has failed its request already. */
   #oversizeSettled = false;
   /** Messages that came while an earlier one is still being dispatched. */
@@ -82,7 +96,7 @@ export class Exchange implements Transport {
     wire.onmessage = (message) => this.#receive(message as JSONRPCMessage, classifyMessage(message));
     wire.onclose = () => this.onclose?.();
     wire.onerror = (error) => this.onerror?.(error);
-    wire.onoversize = (part) => this.#oversize(part);
+    wire.onoversize = (message) => this.#oversize(message);
     wire.hold?.(false);
   }
 
@@ -112,11 +126,17 @@ export class Exchange implements Transport {
     else if ("method" in message && message.method === "notifications/cancelled") {
       this.#settled(message.params?.["requestId"] as RequestId);
     }
+    const isRequest = "method" in message && "id" in message;
     try {
-      await this.#wire.send(message, options);
+      await this.#wire.send(
+        message,
+        isRequest ? { onRequestStreamEnd: () => this.#brokenOff(message.id), ...options } : options,
+      );
     } catch (error) {
-      if ("method" in message && "id" in message) this.#settled(message.id);
-      throw error;
+      if (isRequest) this.#settled(message.id);
+      // By then the handshake has succeeded, and a server that minds the notice can still be talked to.
+      if (isRequest || !isInitialized(message)) throw error;
+      this.onerror?.(error as Error);
     }
   }
 
@@ -131,24 +151,33 @@ export class Exchange implements Transport {
 
   #opened(message: { id: RequestId; method: string; params?: Record<string, unknown> | undefined }): void {
     const slot = (message.params as { [SLOT]?: ResultSlot } | undefined)?.[SLOT];
-    this.#open.set(message.id, { id: message.id, method: message.method, slot });
-    this.#applyHold();
+    const awaited = message.method !== "subscriptions/listen";
+    this.#open.set(message.id, { id: message.id, method: message.method, slot, awaited });
+    if (!awaited) return;
+    this.#awaited++;
+    if (this.#held) return;
+    this.#held = true;
+    this.#wire.hold?.(true);
   }
 
   #settled(id: RequestId): void {
-    if (this.#open.delete(id)) this.#applyHold();
+    const request = this.#open.get(id);
+    if (request === undefined) return;
+    this.#open.delete(id);
+    if (request.awaited && --this.#awaited === 0) this.#releaseLater();
   }
 
-  /** Only a request that somebody awaits keeps the program going; a subscription waits for nothing. */
-  #applyHold(): void {
-    const awaited = this.#awaited().next().done !== true;
-    if (awaited === this.#holding) return;
-    this.#holding = awaited;
-    this.#wire.hold?.(awaited);
-  }
-
-  *#awaited(): Generator<OpenRequest> {
-    for (const request of this.#open.values()) if (request.method !== "subscriptions/listen") yield request;
+  /**
+   * Only a request that somebody awaits keeps the program going. Letting go is put off for a moment, so
+   * that a run of requests doesn't pay for it each time.
+   */
+  #releaseLater(): void {
+    this.#release ??= setTimeout(() => {
+      this.#release = undefined;
+      if (this.#awaited > 0) return;
+      this.#held = false;
+      this.#wire.hold?.(false);
+    }, RELEASE_MS).unref();
   }
 
   #receive(message: JSONRPCMessage, kind: IncomingMessage | undefined): void {
@@ -208,23 +237,38 @@ export class Exchange implements Transport {
     });
   }
 
-  /** Fails the request as soon as it is known which one: by its id, or because it is the only one. */
-  #oversize(part: { head: string } | { tail: string; bytes: number }): void {
-    const ended = "tail" in part;
-    const settled = this.#oversizeSettled;
-    this.#oversizeSettled = !ended && settled;
-    if (settled) return;
-    const id = ended ? idInTail(part.tail) : idInHead(part.head);
-    const [first, second] = this.#awaited();
-    const request = id !== undefined ? this.#answered(id) : second === undefined ? first : undefined;
+  /** A stream that ended with its request unanswered. */
+  #brokenOff(id: RequestId): void {
+    const request = this.#open.get(id);
     if (request === undefined) return;
-    this.#oversizeSettled = !ended;
-    this.#settled(request.id);
+    if (request.slot !== undefined) request.slot.brokenOff = true;
+    this.#fail(request, "the answer broke off");
+  }
+
+  /** Fails the request as soon as it is known which one: by its id, or because it is the only one. */
+  #oversize(message: OversizeMessage): void {
+    const streaming = "head" in message;
+    const settled = this.#oversizeSettled;
+    this.#oversizeSettled = streaming && settled;
+    if (settled) return;
+    const id = streaming ? idInHead(message.head) : "id" in message ? message.id : idInTail(message.tail);
+    const only = this.#awaited === 1 ? [...this.#open.values()].find(({ awaited }) => awaited) : undefined;
+    const request = id === undefined ? only : this.#answered(id);
+    if (request === undefined) return;
+    this.#oversizeSettled = streaming;
     const limitBytes = this.#wire.maxMessageBytes ?? 0;
     if (request.slot !== undefined) request.slot.oversize = { limitBytes };
-    const message = `the server's answer is longer than ${limitBytes} bytes`;
+    this.#fail(request, `the server's answer is longer than ${limitBytes} bytes`);
+  }
+
+  #fail(request: OpenRequest, message: string): void {
+    this.#settled(request.id);
     this.#forward(errorResponse(request, { code: -32603, message }));
   }
+}
+
+function isInitialized(message: JSONRPCMessage): boolean {
+  return "method" in message && message.method === "notifications/initialized";
 }
 
 function errorResponse(request: OpenRequest, error: { code: number; message: string; data?: unknown }): JSONRPCMessage {

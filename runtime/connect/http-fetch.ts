@@ -17,6 +17,8 @@ export interface FetchOptions {
   readonly maxMessageBytes: number;
   /** Whether the server's own stream of notices is opened. */
   readonly listen: boolean;
+  /** An answer to a POST outgrew the limit: the id of the request in its body. */
+  readonly onTooLong?: ((id: unknown) => void) | undefined;
   /** For tests and hosts with a proxy. */
   readonly fetch?: Fetch | undefined;
 }
@@ -26,11 +28,17 @@ export function boundedFetch(options: FetchOptions): Fetch {
   return async (url, init) => {
     if (!options.listen && isNoticeStream(init)) return new Response(null, { status: 405 });
     const response = await underlying(url, init);
-    if (response.ok || response.body === null) return bounded(response, options.maxMessageBytes);
+    if (response.ok || response.body === null) {
+      return bounded(response, options.maxMessageBytes, () => options.onTooLong?.(requestIdOf(init)));
+    }
     const text = redact(await readStart(response.body, MAX_ERROR_BYTES), options.secrets);
     const { status, statusText, headers } = response;
     return new Response(nullBody(status) ? null : text, { status, statusText, headers: withoutLength(headers) });
   };
+}
+
+function requestIdOf(init: RequestInit | undefined): unknown {
+  return typeof init?.body === "string" ? (JSON.parse(init.body) as { id?: unknown }).id : undefined;
 }
 
 /** The stream for notices, and not the resumption of an answer that broke off. */
@@ -63,16 +71,18 @@ async function readStart(body: ReadableStream<Uint8Array>, maxBytes: number): Pr
 }
 
 /** A body that fails once one message in it is longer than allowed: all of a JSON body, one event of a stream. */
-function bounded(response: Response, maxBytes: number): Response {
+function bounded(response: Response, maxBytes: number, onTooLong: () => void): Response {
   if (response.body === null) return response;
   const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
-  let bytes = 0;
+  const meter = isStream ? new EventMeter() : new BodyMeter();
   const counter = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
-      const end = isStream ? lastBlankLine(chunk) : -1;
-      bytes = end === -1 ? bytes + chunk.length : chunk.length - end;
-      if (bytes > maxBytes) controller.error(new BodyTooLongError(maxBytes));
-      else controller.enqueue(chunk);
+      if (meter.longest(chunk) <= maxBytes) {
+        controller.enqueue(chunk);
+        return;
+      }
+      onTooLong();
+      controller.error(new BodyTooLongError(maxBytes));
     },
   });
   const { status, statusText, headers } = response;
@@ -86,11 +96,39 @@ function bounded(response: Response, maxBytes: number): Response {
   return copy;
 }
 
-/** Index past the last blank line, which ends an event; -1 without one. Looks from the end, so it is cheap. */
-function lastBlankLine(chunk: Uint8Array): number {
-  for (let at = chunk.lastIndexOf(10); at > 0; at = chunk.lastIndexOf(10, at - 1)) {
-    const before = chunk[at - 1] === 13 ? at - 2 : at - 1;
-    if (chunk[before] === 10) return at + 1;
+class BodyMeter {
+  #bytes = 0;
+  longest(chunk: Uint8Array): number {
+    this.#bytes += chunk.length;
+    return this.#bytes;
   }
-  return -1;
+}
+
+/** Length in bytes of the longest event that has any part in a chunk; blank lines end events. */
+class EventMeter {
+  #bytes = 0;
+  #lineIsBlank = true;
+
+  longest(chunk: Uint8Array): number {
+    let longest = 0;
+    let from = 0;
+    for (let at = chunk.indexOf(LF); at !== -1; at = chunk.indexOf(LF, from)) {
+      const blank = this.#lineIsBlank && isBlank(chunk, from, at);
+      this.#bytes += at + 1 - from;
+      longest = Math.max(longest, this.#bytes);
+      if (blank) this.#bytes = 0;
+      this.#lineIsBlank = true;
+      from = at + 1;
+    }
+    this.#bytes += chunk.length - from;
+    this.#lineIsBlank &&= isBlank(chunk, from, chunk.length);
+    return Math.max(longest, this.#bytes);
+  }
+}
+
+const LF = 10;
+const CR = 13;
+
+function isBlank(chunk: Uint8Array, from: number, to: number): boolean {
+  return to === from || (to === from + 1 && chunk[from] === CR);
 }

@@ -197,6 +197,7 @@ export class Session {
       return { ok: true, result: withoutResultType(slot.result ?? (answer as Record<string, unknown>)) };
     } catch (error) {
       if (slot.oversize !== undefined) return { ok: false, failure: oversizeFailure(slot.oversize.limitBytes) };
+      if (slot.brokenOff) return { ok: false, failure: { kind: "closed", message: "the answer broke off" } };
       if (isOverdue(options, error, this.#settings.sdk)) return { ok: false, failure: timeoutFailure(timeoutMs) };
       const { secrets, sdk } = this.#settings;
       const aborted = options.signal?.aborted === true;

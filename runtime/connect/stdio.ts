@@ -7,6 +7,7 @@
  * The child and its pipes hold the host process only while `hold(true)`, so a program that awaits nothing ends.
  */
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
+import type { OversizeMessage } from "./exchange.ts";
 import { LineReader } from "./lines.ts";
 import { isMessage } from "./message.ts";
 import { endGroup, groupAlive, trackGroup, USE_GROUPS } from "./process-group.ts";
@@ -37,7 +38,7 @@ export class StdioTransport {
   onclose?: (() => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
   /** A message passed the limit: called with its head when it does, and with its tail and length when it ends. */
-  onoversize?: ((part: { head: string } | { tail: string; bytes: number }) => void) | undefined;
+  onoversize?: ((message: OversizeMessage) => void) | undefined;
   readonly maxMessageBytes: number;
   readonly #server: ResolvedStdio;
   readonly #grace: { readonly stdin: number; readonly term: number };
@@ -151,16 +152,22 @@ export class StdioTransport {
   #deliver(line: Buffer): void {
     if (this.#closed) return;
     const parsed = parseLine(line);
-    // A batch, which protocol revisions before 2025-06-18 allowed, is its elements.
-    const messages = (Array.isArray(parsed) ? parsed : [parsed]).filter(isMessage);
-    if (messages.length === 0) this.#keepNoise(line);
-    for (const message of messages) this.onmessage?.(message);
+    if (isMessage(parsed)) this.onmessage?.(parsed);
+    else if (Array.isArray(parsed) && parsed.some(isMessage)) this.#deliverBatch(parsed);
+    else this.#keepNoise(line);
+  }
+
+  /** What protocol revisions before 2025-06-18 allowed. */
+  #deliverBatch(elements: readonly unknown[]): void {
+    for (const element of elements) if (isMessage(element)) this.onmessage?.(element);
   }
 
   #keepNoise(line: Buffer): void {
     this.#noise.lines++;
+    const { samples } = this.#noise;
+    if (samples.length >= NOISE_LINES_KEPT) return;
     const sample = line.subarray(0, NOISE_LINE_BYTES).toString("utf8").trim();
-    if (sample !== "" && this.#noise.samples.length < NOISE_LINES_KEPT) this.#noise.samples.push(sample);
+    if (sample !== "" && !samples.includes(sample)) samples.push(sample);
   }
 
   #keepStderr(chunk: Buffer): void {
@@ -202,9 +209,10 @@ export class StdioTransport {
 }
 
 function parseLine(line: Buffer): unknown {
-  // Braces or brackets first: most noise is text, and an exception costs more than a look.
-  const first = line.find((byte) => byte > 32);
-  if (first !== 0x7b && first !== 0x5b) return undefined;
+  // A look at the first character first: most noise is text, and an exception costs more.
+  let at = 0;
+  while (at < line.length && line[at]! <= 32) at++;
+  if (line[at] !== 0x7b && line[at] !== 0x5b) return undefined;
   try {
     return JSON.parse(line.toString("utf8"));
   } catch (error) {

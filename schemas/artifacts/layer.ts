@@ -38,9 +38,9 @@ export function layerArtifacts(
     layer === undefined || (!layer.ok && layer.diagnostic.code === "artifacts-missing");
   const nothing = new ToolTable({ servers: [], tools: [], folders: {} });
   if (missing(project) && missing(user)) return { value: nothing, diagnostics: diagnostics.slice(0, 1) };
-  if (!missing(project) && !project!.ok) return { value: nothing, diagnostics };
   // One scope without artifacts is the normal case of people who have servers in the other alone.
   const reported = diagnostics.filter((found) => found.code !== "artifacts-missing");
+  if (!missing(project) && !project!.ok) return { value: nothing, diagnostics: reported };
   const upper = project?.ok ? project.value : undefined;
   const lower = user?.ok ? overridden(user.value, upper) : undefined;
   if (lower && !lower.ok) return { value: nothing, diagnostics: [...reported, lower.diagnostic] };

@@ -1,8 +1,8 @@
 /** Type-checks text with the TypeScript inside ts-morph: lone types in memory, whole stubs against the runtime's source. */
 import { fileURLToPath } from "node:url";
 import { Project, type SourceFile, ts } from "ts-morph";
-import { createTypeSource, type TypeRequest, type TypeSource } from "../../compiler/stubs/type-source.ts";
 import { withTypeNames } from "../../compiler/stubs/plain-schema.ts";
+import { createTypeSource, type TypeRequest, type TypeSource } from "../../compiler/stubs/type-source.ts";
 
 const FLAGS: ts.CompilerOptions = {
   strict: true,
@@ -51,14 +51,16 @@ export async function declared(
     .join("\n");
 }
 
-/** Errors of stubs (path under the output folder → text) and of a program that uses them, `main.ts`. */
+let consumer: Project | undefined;
+
+/** Errors of stubs (path under the output folder → text) and of programs that use them. */
 export function stubErrors(files: Readonly<Record<string, string>>): string[] {
-  const project = new Project({
+  consumer ??= new Project({
     skipAddingFilesFromTsConfig: true,
     compilerOptions: {
       ...FLAGS,
-      module: ts.ModuleKind.NodeNext,
-      moduleResolution: ts.ModuleResolutionKind.NodeNext,
+      module: ts.ModuleKind.ESNext,
+      moduleResolution: ts.ModuleResolutionKind.Bundler,
       lib: ["lib.es2023.d.ts"],
       types: ["node"],
       typeRoots: [`${ROOT}node_modules/@types`],
@@ -67,16 +69,20 @@ export function stubErrors(files: Readonly<Record<string, string>>): string[] {
       paths: { "pimcp/codegen/v1": [`${ROOT}runtime/codegen/v1.ts`] },
     },
   });
-  const sources = Object.entries(files).map(([path, text]) =>
-    project.createSourceFile(`${ROOT}.tmp/stubs/${path}`, text, { overwrite: true }),
-  );
-  return messages(sources);
+  const sources: SourceFile[] = [];
+  for (const [path, text] of Object.entries(files))
+    sources.push(consumer.createSourceFile(`${ROOT}.tmp/stubs/${path}`, text, { overwrite: true }));
+  const found = messages(sources);
+  for (const source of sources) source.forget();
+  return found;
 }
 
 /** A JSON value as the type of exactly that value, not fresh, so that excess properties are no error. */
 export function valueType(value: unknown, moreMembers = ""): string {
   if (Array.isArray(value)) return `[${value.map((item) => valueType(item, moreMembers)).join(", ")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
-  const members = Object.entries(value).map(([name, item]) => `${JSON.stringify(name)}: ${valueType(item, moreMembers)}`);
+  const members = Object.entries(value).map(
+    ([name, item]) => `${JSON.stringify(name)}: ${valueType(item, moreMembers)}`,
+  );
   return `{ ${moreMembers}${members.join("; ")} }`;
 }

@@ -10,16 +10,40 @@ const rows: readonly (readonly [string, unknown, string])[] = [
   ["not anything", { not: {} }, "never"],
   ["integer", { type: "integer" }, "number"],
   ["type array", { type: ["string", "null"] }, "string | null"],
-  ["keywords go to their type", { type: ["array", "null"], items: { type: "string" }, minLength: 2 }, "string[] | null"],
+  [
+    "keywords go to their type",
+    { type: ["array", "null"], items: { type: "string" }, minLength: 2 },
+    "string[] | null",
+  ],
   ["items true", { type: "array", items: true }, "unknown[]"],
   ["items false", { type: "array", items: false }, "never[]"],
   ["items of a union", { type: "array", items: { type: ["string", "number"] } }, "(string | number)[]"],
-  ["array bounds don't make tuples", { type: "array", items: { type: "string" }, minItems: 1, maxItems: 3 }, "string[]"],
+  [
+    "array bounds don't make tuples",
+    { type: "array", items: { type: "string" }, minItems: 1, maxItems: 3 },
+    "string[]",
+  ],
   ["draft-07 tuple", { type: "array", items: [{ type: "string" }], minItems: 1, additionalItems: false }, "[string]"],
-  ["2020-12 tuple", { prefixItems: [{ type: "string" }, { type: "number" }], items: false, minItems: 1 }, "[string] | [string, number]"],
-  ["array of tuples", { type: "array", items: { prefixItems: [{ type: "string" }], items: false } }, "([] | [string])[]"],
-  ["long optional tuple", { type: "array", prefixItems: Array(20).fill({ type: "string" }), items: { type: "number" } }, "(string | number)[]"],
-  ["odd enum", { enum: ["", "9lives", 'a"b', "n\nl", null, 1, true] }, '"" | "9lives" | "a\\"b" | "n\\nl" | null | 1 | true'],
+  [
+    "2020-12 tuple",
+    { prefixItems: [{ type: "string" }, { type: "number" }], items: false, minItems: 1 },
+    "[string] | [string, number]",
+  ],
+  [
+    "array of tuples",
+    { type: "array", items: { prefixItems: [{ type: "string" }], items: false } },
+    "([] | [string])[]",
+  ],
+  [
+    "long optional tuple",
+    { type: "array", prefixItems: Array(20).fill({ type: "string" }), items: { type: "number" } },
+    "(string | number)[]",
+  ],
+  [
+    "odd enum",
+    { enum: ["", "9lives", 'a"b', "n\nl", null, 1, true] },
+    '"" | "9lives" | "a\\"b" | "n\\nl" | null | 1 | true',
+  ],
   ["enum meets type", { type: "string", enum: ["a", 1, null] }, '"a"'],
   ["empty enum", { enum: [] }, "never"],
   ["const", { const: 5 }, "5"],
@@ -35,18 +59,54 @@ const rows: readonly (readonly [string, unknown, string])[] = [
   ["object without members", { type: "object" }, "{\n  [k: string]: unknown;\n}"],
   ["closed and empty", { type: "object", additionalProperties: false }, "{\n  [k: string]: never;\n}"],
   ["map", { type: "object", additionalProperties: { type: "number" } }, "{\n  [k: string]: number;\n}"],
-  ["patterns, open", { type: "object", patternProperties: { "^x-": { type: "number" } } }, "{\n  [k: string]: unknown;\n}"],
-  ["patterns, closed", { type: "object", patternProperties: { "^x-": { type: "number" } }, additionalProperties: false }, "{\n  [k: string]: number;\n}"],
-  ["catch-all pattern", { type: "object", patternProperties: { "^.*$": { type: "number" } } }, "{\n  [k: string]: number;\n}"],
-  ["unmentioned additional properties", { type: "object", properties: { a: { type: "string" } } }, "{\n  a?: string;\n}"],
-  ["open on purpose", { type: "object", properties: { a: { type: "string" } }, additionalProperties: true }, "{\n  a?: string;\n  [k: string]: unknown;\n}"],
+  [
+    "patterns, open",
+    { type: "object", patternProperties: { "^x-": { type: "number" } } },
+    "{\n  [k: string]: unknown;\n}",
+  ],
+  [
+    "patterns, closed",
+    { type: "object", patternProperties: { "^x-": { type: "number" } }, additionalProperties: false },
+    "{\n  [k: string]: number;\n}",
+  ],
+  [
+    "catch-all pattern",
+    { type: "object", patternProperties: { "^.*$": { type: "number" } } },
+    "{\n  [k: string]: number;\n}",
+  ],
+  [
+    "unmentioned additional properties",
+    { type: "object", properties: { a: { type: "string" } } },
+    "{\n  a?: string;\n}",
+  ],
+  [
+    "open on purpose",
+    { type: "object", properties: { a: { type: "string" } }, additionalProperties: true },
+    "{\n  a?: string;\n  [k: string]: unknown;\n}",
+  ],
   ["schema false as property", { properties: { a: false } }, "{\n  a?: never;\n}"],
   ["required but undeclared", { type: "object", required: ["b"] }, "{\n  b: unknown;\n}"],
-  ["draft-03 required", { type: "object", properties: { a: { type: "string", required: true } } }, "{\n  a: string;\n}"],
-  ["draft-04 bound", { properties: { n: { type: "integer", minimum: 0, exclusiveMinimum: true } } }, "{\n  /** (integer, > 0) */\n  n?: number;\n}"],
-  ["generator's bounds", { properties: { n: { type: "number", minimum: -9007199254740991, maximum: 9007199254740991 } } }, "{\n  n?: number;\n}"],
+  [
+    "draft-03 required",
+    { type: "object", properties: { a: { type: "string", required: true } } },
+    "{\n  a: string;\n}",
+  ],
+  [
+    "draft-04 bound",
+    { properties: { n: { type: "integer", minimum: 0, exclusiveMinimum: true } } },
+    "{\n  /** (integer, > 0) */\n  n?: number;\n}",
+  ],
+  [
+    "generator's bounds",
+    { properties: { n: { type: "number", minimum: -9007199254740991, maximum: 9007199254740991 } } },
+    "{\n  n?: number;\n}",
+  ],
   ["object with items", { type: "object", items: { type: "string" } }, "{\n  [k: string]: unknown;\n}"],
-  ["hostile keywords", { type: "string", tsType: "any; evil()", tsEnumNames: ["x"], title: "Evil", $id: "Evil", extends: { $ref: "x" } }, "string"],
+  [
+    "hostile keywords",
+    { type: "string", tsType: "any; evil()", tsEnumNames: ["x"], title: "Evil", $id: "Evil", extends: { $ref: "x" } },
+    "string",
+  ],
   ["tsType in a property", { properties: { a: { tsType: "any", goRegexpType: 1 } } }, "{\n  a?: unknown;\n}"],
 ];
 
@@ -92,7 +152,12 @@ describe("faults of others", () => {
   test("a recursive reference with a description beside it is finite, and the same twice", async () => {
     const schema = {
       $ref: "#/$defs/Node",
-      $defs: { Node: { type: "object", properties: { name: { type: "string" }, inverse: { $ref: "#/$defs/Node", description: "back" } } } },
+      $defs: {
+        Node: {
+          type: "object",
+          properties: { name: { type: "string" }, inverse: { $ref: "#/$defs/Node", description: "back" } },
+        },
+      },
     };
     const text = await declared(schema);
     expect(text).toBe(await declared(schema));
@@ -101,8 +166,13 @@ describe("faults of others", () => {
   });
 
   test("diamonds of references stay small", async () => {
-    const level = (index: number) => ({ type: "object", properties: { a: { $ref: `#/$defs/L${index + 1}` }, b: { $ref: `#/$defs/L${index + 1}` } } });
-    const levels = Object.fromEntries(Array.from({ length: 25 }, (_, index) => [`L${index}`, index === 24 ? { type: "string" } : level(index)]));
+    const level = (index: number) => ({
+      type: "object",
+      properties: { a: { $ref: `#/$defs/L${index + 1}` }, b: { $ref: `#/$defs/L${index + 1}` } },
+    });
+    const levels = Object.fromEntries(
+      Array.from({ length: 25 }, (_, index) => [`L${index}`, index === 24 ? { type: "string" } : level(index)]),
+    );
     const text = await declared({ $ref: "#/$defs/L0", $defs: levels });
     expect(text.length).toBeLessThan(3000);
     expect(typeErrors(text)).toEqual([]);
@@ -113,9 +183,15 @@ describe("faults of others", () => {
     ["through anyOf", "anyOf"],
   ])("diamonds %s stay small", async (_name, keyword) => {
     const levels = Object.fromEntries(
-      Array.from({ length: 40 }, (_, index) => [`L${index}`, { [keyword]: [{ $ref: `#/$defs/L${index + 1}` }, { $ref: `#/$defs/L${index + 1}` }] }]),
+      Array.from({ length: 40 }, (_, index) => [
+        `L${index}`,
+        { [keyword]: [{ $ref: `#/$defs/L${index + 1}` }, { $ref: `#/$defs/L${index + 1}` }] },
+      ]),
     );
-    const text = await declared({ $ref: "#/$defs/L0", $defs: { ...levels, L40: { type: "object", properties: { x: { type: "string" } } } } });
+    const text = await declared({
+      $ref: "#/$defs/L0",
+      $defs: { ...levels, L40: { type: "object", properties: { x: { type: "string" } } } },
+    });
     expect(text.length).toBeLessThan(6000);
     expect(typeErrors(text)).toEqual([]);
   });
@@ -125,9 +201,22 @@ describe("faults of others", () => {
       '{"__proto__":{"type":"string"},"constructor":{"type":"string"},"description":{"type":"string"},"$ref":{"type":"string"},"properties":{"type":"number"},"type":{"enum":["a"]},"If-Match":{},"(default)":{"type":"null"}}',
     );
     const text = await declared({ type: "object", properties, required: ["$ref"] });
-    for (const member of ['"__proto__"?: string', "constructor?: string", "description?: string", "$ref: string", "properties?: number", 'type?: "a"', '"If-Match"?: unknown', '"(default)"?: null'])
+    for (const member of [
+      '"__proto__"?: string',
+      "constructor?: string",
+      "description?: string",
+      "$ref: string",
+      "properties?: number",
+      'type?: "a"',
+      '"If-Match"?: unknown',
+      '"(default)"?: null',
+    ])
       expect(text).toContain(member);
-    expect(typeErrors(`${text}\nconst value: T = { $ref: "x", ["__proto__"]: "y", constructor: "z" };\nconst bare: T = { $ref: "x" };`)).toEqual([]);
+    expect(
+      typeErrors(
+        `${text}\nconst value: T = { $ref: "x", ["__proto__"]: "y", constructor: "z" };\nconst bare: T = { $ref: "x" };`,
+      ),
+    ).toEqual([]);
     expect(typeErrors(`${text}\nconst value: T = { $ref: "x", ["__proto__"]: 1 };`)).toHaveLength(1);
   });
 
@@ -137,6 +226,7 @@ describe("faults of others", () => {
       additionalProperties: false,
       required: ["on"],
       properties: { on: { type: "boolean" }, host: { type: "string" } },
+      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
       allOf: [{ if: { properties: { on: { const: true } } }, then: { required: ["host"] } }],
     });
     expect(text).toBe("export type T = {\n  host?: string;\n  on: boolean;\n};");
@@ -151,14 +241,18 @@ describe("schemas made to hurt", () => {
     for (let level = 0; level < levels; level++) schema = wrap(schema);
     return schema;
   };
-  const remarks = async (schema: unknown) => (await createTypeSource().typesOf([{ schema, role: "output" }]))[0]!.remarks;
+  const remarks = async (schema: unknown) =>
+    (await createTypeSource().typesOf([{ schema, role: "output" }]))[0]!.remarks;
 
   test.each<[string, (inner: unknown) => unknown]>([
     ["objects with an index signature", (a) => ({ properties: { a }, additionalProperties: { type: "string" } })],
     ["optional tuples", (a) => ({ prefixItems: [a, true, { type: "string" }, { type: "object" }] })],
     ["unions", (a) => ({ anyOf: [a, { type: "number" }] })],
     ["arrays", (items) => ({ type: "array", items })],
-    ["types by array", (items) => ({ type: ["array", "object", "null"], items, additionalProperties: { type: "string" } })],
+    [
+      "types by array",
+      (items) => ({ type: ["array", "object", "null"], items, additionalProperties: { type: "string" } }),
+    ],
   ])("60 levels of %s", async (_name, wrap) => {
     const text = await declared(nest(60, wrap));
     expect(text.length).toBeLessThan(200_000);
@@ -177,29 +271,43 @@ describe("schemas made to hurt", () => {
   });
 
   test("a schema too large is unknown past its limit, with one remark", async () => {
-    const properties = Object.fromEntries(Array.from({ length: 30_000 }, (_, index) => [`p${index}`, { type: "string" }]));
+    const properties = Object.fromEntries(
+      Array.from({ length: 30_000 }, (_, index) => [`p${index}`, { type: "string" }]),
+    );
     expect(await declared({ type: "object", properties })).toBe("export type T = unknown;");
     expect(await remarks({ type: "object", properties })).toHaveLength(1);
   });
 
   test("unions that multiply are left out before TypeScript gives up", async () => {
     const oneOf = (name: string) => ({
-      oneOf: Array.from({ length: 40 }, (_, index) => ({ type: "object", properties: { [name]: { const: index } }, required: [name] })),
+      oneOf: Array.from({ length: 40 }, (_, index) => ({
+        type: "object",
+        properties: { [name]: { const: index } },
+        required: [name],
+      })),
     });
     const schema = { allOf: ["a", "b", "c", "d"].map(oneOf) };
     expect(typeErrors(`${await declared(schema)}\nconst value: T | undefined = undefined;`)).toEqual([]);
     expect(await remarks(schema)).toEqual([expect.objectContaining({ code: "stub-type-widened" })]);
   });
 
-  test.each([[5], [null], ["string"], [[]], [{ type: { a: 1 } }], [{ properties: [1], required: "x", enum: 3, allOf: {}, anyOf: [] }], [{ properties: { a: 5 } }], [{ $ref: 5 }]])(
-    "%j doesn't throw",
-    async (schema) => {
-      expect(typeErrors(await declared(schema))).toEqual([]);
-    },
-  );
+  test.each([
+    [5],
+    [null],
+    ["string"],
+    [[]],
+    [{ type: { a: 1 } }],
+    [{ properties: [1], required: "x", enum: 3, allOf: {}, anyOf: [] }],
+    [{ properties: { a: 5 } }],
+    [{ $ref: 5 }],
+  ])("%j doesn't throw", async (schema) => {
+    expect(typeErrors(await declared(schema))).toEqual([]);
+  });
 
   test("a chain of ten thousand references", async () => {
-    const $defs = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`d${index}`, { $ref: `#/$defs/d${index + 1}` }]));
+    const $defs = Object.fromEntries(
+      Array.from({ length: 10_000 }, (_, index) => [`d${index}`, { $ref: `#/$defs/d${index + 1}` }]),
+    );
     expect(typeErrors(await declared({ $ref: "#/$defs/d0", $defs }))).toEqual([]);
   });
 });

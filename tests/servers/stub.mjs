@@ -40,6 +40,7 @@ async function handle(message, send, o) {
   asked.set(method, count);
   if (method !== "initialize" && !initialized && o.exitUnlessInitialized) process.exit(3);
   if (o.silent?.includes(method)) return undefined;
+  if (o.breakAfterProbe && method === "initialize" && asked.has("server/discover")) return undefined;
   if (o.exitOn === method || o.exitOn?.[method] === count) process.exit(o.exitStatus ?? 7);
   if (o.delayMs?.[method]) await sleep(o.delayMs[method]);
   const scripted = o.replies?.[method];
@@ -199,6 +200,7 @@ async function serveStdio() {
 
 function serveHttp() {
   const sessions = new Map();
+  const seen = new Map();
   let nextSession = 1;
   const server = createServer(async (request, response) => {
     let body = "";
@@ -213,11 +215,11 @@ function serveHttp() {
       authorization: request.headers.authorization,
     });
     const o = options();
-    const status = o.http?.status?.[request.method] ?? (o.http?.statusOn?.[message.method] || undefined);
-    const failing = Array.isArray(status) ? status.shift() : status;
-    if (failing && failing !== 200) {
-      if (Array.isArray(status)) startup.http = o.http;
-      response.writeHead(failing, { "content-type": o.http.errorType ?? "text/plain" }).end(o.http.errorBody ?? "");
+    const count = (seen.get(message.method) ?? 0) + 1;
+    seen.set(message.method, count);
+    const status = o.http?.status?.[request.method] ?? o.http?.failFirst?.[message.method]?.[count - 1];
+    if (status) {
+      response.writeHead(status, { "content-type": "text/plain" }).end(o.http.errorBody ?? "");
       return;
     }
     if (request.method === "GET") {
@@ -245,6 +247,13 @@ function serveHttp() {
     const notices = [];
     const reply = await handle(message, (notice) => notices.push({ jsonrpc: "2.0", ...notice }), o);
     if (reply === undefined) return;
+    if (o.http?.breakOff?.includes(message.method) || o.http?.reset?.includes(message.method)) {
+      response.writeHead(200, { "content-type": "text/event-stream" }).write(": working\n\n");
+      await sleep(50);
+      if (o.http.reset) response.destroy();
+      else response.end();
+      return;
+    }
     const headers = {};
     if (message.method === "initialize" && o.http?.sessions) {
       const id = `session-${nextSession++}`;

@@ -3,19 +3,27 @@
  * page, at a cursor that can't lead on, or at the caps below, and says so when something may be missing.
  * Entries are kept as sent; only those that no name can be told of are left out.
  */
-import type { Connection } from "../../runtime/connect/connection.ts";
-import type { Failure } from "../../runtime/connect/failure.ts";
-import { printableLine } from "../../runtime/connect/redact.ts";
 import { canonicalJson } from "../../schemas/canonical.ts";
 import type { ServerConfig } from "../../schemas/config/server-config.ts";
 import { type Diagnostic, type DiagnosticCode, diagnostic } from "../../schemas/diagnostic.ts";
-import type { DeclaredTool } from "../snapshot.ts";
+import type { Connection } from "./connection.ts";
+import type { Failure } from "./failure.ts";
+import { printableLine } from "./redact.ts";
+
+/** The server as findings name it. */
+export type ListedServer = Pick<ServerConfig, "name"> & Partial<Pick<ServerConfig, "location">>;
+
+/** A tool as the server declares it, unknown keys included. Only `name` is certain to be a string. */
+export interface ListedTool {
+  readonly name: string;
+  readonly [key: string]: unknown;
+}
 
 /** Caps on one server's list. The largest public server has some 200 tools in 500 kB. */
 export const LIST_CAPS = { pages: 1000, tools: 20_000, bytes: 64 * 1024 * 1024 } as const;
 
 export interface ToolList {
-  readonly tools: readonly DeclaredTool[];
+  readonly tools: readonly ListedTool[];
   /** The least over all pages; absent when any page carried none that is valid. */
   readonly ttlMs?: number;
   readonly cacheScope: "public" | "private";
@@ -27,15 +35,15 @@ export type Listing =
   | { readonly ok: false; readonly failure: Failure | { readonly kind: "malformed"; readonly message: string } };
 
 export interface ListOptions {
-  readonly signal: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Milliseconds per page. */
   readonly timeoutMs: number;
 }
 
 type Page = Readonly<Record<string, unknown>>;
 
-export async function listTools(connection: Connection, config: ServerConfig, options: ListOptions): Promise<Listing> {
-  const report = reporter(config);
+export async function listTools(connection: Connection, server: ListedServer, options: ListOptions): Promise<Listing> {
+  const report = reporter(server);
   const pages: Page[] = [];
   const entries: unknown[] = [];
   const cursors = new Set<string>();
@@ -91,14 +99,14 @@ interface Report {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-function reporter(config: ServerConfig): Report {
+function reporter(server: ListedServer): Report {
   const diagnostics: Diagnostic[] = [];
   const add: Omit<Report, "diagnostics"> & ((...args: Parameters<Report>) => void) = (code, message, details = {}) => {
     const { severity, pointer, tool } = details;
     diagnostics.push(
-      diagnostic(code, `server "${config.name}": ${message}`, {
-        server: config.name,
-        ...config.location,
+      diagnostic(code, `server "${server.name}": ${message}`, {
+        server: server.name,
+        ...server.location,
         severity,
         pointer,
         tool,
@@ -109,14 +117,14 @@ function reporter(config: ServerConfig): Report {
 }
 
 interface Entry {
-  readonly tool: DeclaredTool;
+  readonly tool: ListedTool;
   readonly index: number;
 }
 
 function named(entries: readonly unknown[], report: Report): Entry[] {
   return entries.flatMap((entry, index) => {
     const name = typeof entry === "object" && entry !== null ? (entry as { name?: unknown }).name : undefined;
-    if (typeof name === "string" && name !== "") return [{ tool: entry as DeclaredTool, index }];
+    if (typeof name === "string" && name !== "") return [{ tool: entry as ListedTool, index }];
     report("invalid-tool", `entry ${index} of its tool list has no name and is left out`, {
       pointer: `/tools/${index}`,
     });
@@ -125,7 +133,7 @@ function named(entries: readonly unknown[], report: Report): Entry[] {
 }
 
 /** One tool a name. Of several, the one whose canonical JSON sorts first: no order of the server's decides. */
-function distinct(entries: readonly Entry[], report: Report): DeclaredTool[] {
+function distinct(entries: readonly Entry[], report: Report): ListedTool[] {
   const chosen = new Map<string, Entry>();
   for (const entry of entries) {
     const { name } = entry.tool;

@@ -1,0 +1,99 @@
+/**
+ * One tool call, from the gate to the interpreted result. The gate comes first: a tool that is hidden, or that was
+ * never compiled, can't be told from one that doesn't exist. Then the arguments, then the server. A call is
+ * sent once; whatever its answer is, it is delivered.
+ */
+import type { ToolEntry, ToolTable } from "../schemas/artifacts/tool-table.ts";
+import type { CatalogTool } from "../schemas/catalog.schema.ts";
+import { type Diagnostic, diagnostic } from "../schemas/diagnostic.ts";
+import { nearestAll } from "../schemas/nearest.ts";
+import { prepareArguments } from "./calls/arguments.ts";
+import { type InterpretedResult, interpretResult } from "./calls/results.ts";
+import type { CallOptions } from "./codegen/v1.ts";
+import type { Connections } from "./connections.ts";
+import type { DriftWatch } from "./drift-watch.ts";
+import { RefusedError, ServerError } from "./errors.ts";
+
+export interface CallContext {
+  readonly table: ToolTable;
+  readonly connections: Connections;
+  readonly drift: DriftWatch;
+  /** `block` refuses tools whose definition changed since they were compiled. */
+  readonly onDrift: "warn" | "block";
+  readonly onNotice: (notice: Diagnostic) => void;
+}
+
+/** The tool that `server` calls `tool`, if it may be called. Throws `RefusedError`. */
+export function gate(table: ToolTable, server: string, tool: string): ToolEntry {
+  const entry = table.byTool(server, tool) ?? table.byName(tool);
+  if (entry && entry.server === server) return entry;
+  if (!table.server(server)) {
+    throw new RefusedError(`there is no server "${server}"${suggest(server, table.servers().map((one) => one.name))}`, {
+      server,
+      tool,
+      reason: "unknown-server",
+    });
+  }
+  const names = table.tools({ server }).map((one) => one.tool);
+  throw new RefusedError(`server "${server}" has no tool "${tool}"${suggest(tool, names)}`, {
+    server,
+    tool,
+    reason: "unknown-tool",
+  });
+}
+
+function suggest(name: string, candidates: readonly string[]): string {
+  const close = nearestAll(name, candidates, 3);
+  return close.length > 0 ? `; did you mean ${close.map((one) => `"${one}"`).join(" or ")}?` : "";
+}
+
+/**
+ * Calls a tool. A result with `isError` is a result like any other here. Rejects with `RefusedError` when the call
+ * was not sent, and with `ServerError` when the server could not be reached or answered with a protocol error.
+ */
+export async function callTool(
+  context: CallContext,
+  entry: ToolEntry,
+  args: unknown,
+  options: CallOptions = {},
+): Promise<InterpretedResult> {
+  const definition = definitionOf(context.table, entry);
+  const prepared = await prepareArguments(definition.inputSchema, args);
+  if (!prepared.ok) throw new RefusedError(prepared.message, { ...entry, reason: "invalid-arguments" });
+  if (prepared.notice !== undefined) context.onNotice(callNotice(entry, prepared.notice));
+  if (context.onDrift === "block") await refuseDrifted(context, entry, options.signal);
+  const raw = await context.connections.request(
+    entry.server,
+    "tools/call",
+    { name: entry.tool, arguments: prepared.args },
+    {
+      ...(options.signal && { signal: options.signal }),
+      ...(options.timeoutMs !== undefined && { timeoutMs: options.timeoutMs }),
+      ...(options.onProgress && { onProgress: options.onProgress }),
+    },
+  );
+  const interpreted = await interpretResult(raw, definition.outputSchema);
+  const found = [...interpreted.notices, ...(interpreted.mismatch === undefined ? [] : [interpreted.mismatch])];
+  for (const notice of found) context.onNotice(callNotice(entry, notice));
+  return interpreted;
+}
+
+function definitionOf(table: ToolTable, entry: ToolEntry): CatalogTool {
+  const definition = table.definition(entry.name);
+  if (!definition.ok) throw new ServerError(definition.diagnostic.message, { server: entry.server, cause: definition.diagnostic });
+  return definition.value!;
+}
+
+async function refuseDrifted({ connections, drift }: CallContext, entry: ToolEntry, signal?: AbortSignal): Promise<void> {
+  await connections.get(entry.server, signal);
+  const found = await drift.settled(entry.server);
+  const changed = found?.tools.find((tool) => tool.tool === entry.tool && tool.change !== "added");
+  if (!changed) return;
+  const how = changed.change === "removed" ? "the server no longer has it" : `changed: ${changed.members.join(", ")}`;
+  const message = `tool "${entry.tool}" of "${entry.server}" is not what was compiled (${how}); run \`pimcp compile\``;
+  throw new RefusedError(message, { ...entry, reason: "definition-changed" });
+}
+
+function callNotice(entry: ToolEntry, message: string): Diagnostic {
+  return diagnostic("call-notice", `${entry.name}: ${message}`, { server: entry.server, tool: entry.tool });
+}

@@ -1,0 +1,144 @@
+/**
+ * The live half of a runtime: one shared connection a server, opened on first need with the settings that
+ * `mcp.json` holds now and the era that was compiled. Failures become `ServerError`. Nothing here is loaded
+ * until the first call.
+ */
+import type { ToolTable } from "../schemas/artifacts/tool-table.ts";
+import { connectionDigest, settingsDigest } from "../schemas/config/digest.ts";
+import { type Configuration, type ServerConfig, serversOfScope } from "../schemas/config/server-config.ts";
+import type { Diagnostic } from "../schemas/diagnostic.ts";
+import { loadConfiguration } from "./connect/configuration.ts";
+import type { ConfigurationFiles } from "./connect/configuration-files.ts";
+import type { Connection } from "./connect/connection.ts";
+import { type Failure, failureDiagnostic } from "./connect/failure.ts";
+import { type OpenOptions, type OpenOutcome, openConnection } from "./connect/open.ts";
+import { createPool, type Pool } from "./connect/pool.ts";
+import type { RequestOptions } from "./connect/session.ts";
+import type { EraVerdict } from "./connect/verdict.ts";
+import { ServerError } from "./errors.ts";
+
+export interface ConnectionsOptions extends Pick<OpenOptions, "env" | "homedir" | "capabilities" | "configure" | "fetch"> {
+  readonly files: ConfigurationFiles;
+  readonly table: ToolTable;
+  readonly idleMs?: number | undefined;
+  readonly onNotice: (notice: Diagnostic) => void;
+  /** A server has been connected. */
+  readonly onOpen: (connection: Connection) => void;
+  /** Opens a server in a way of the caller's own; undefined leaves it to the configuration. */
+  readonly open?: ((server: string) => Promise<OpenOutcome> | undefined) | undefined;
+}
+
+export class Connections {
+  readonly #options: ConnectionsOptions;
+  readonly #pool: Pool;
+  /** The latest connection to each server, dead or alive: what a server said last explains how it died. */
+  readonly #latest = new Map<string, Connection>();
+  #configuration: Promise<Configuration> | undefined;
+
+  constructor(options: ConnectionsOptions) {
+    this.#options = options;
+    this.#pool = createPool({
+      open: (server, signal) => this.#open(server, signal),
+      onOpen: (connection) => {
+        this.#latest.set(connection.server, connection);
+        options.onOpen(connection);
+      },
+      ...(options.idleMs !== undefined && { idleMs: options.idleMs }),
+    });
+  }
+
+  /** The result of one request as the server sent it. Rejects with `ServerError`. */
+  async request(
+    server: string,
+    method: string,
+    params?: Record<string, unknown>,
+    options?: RequestOptions,
+  ): Promise<Readonly<Record<string, unknown>>> {
+    const outcome = await this.#pool.request(server, method, params, options);
+    if (outcome.ok) return outcome.result;
+    if ("diagnostic" in outcome) throw serverError(server, outcome.diagnostic);
+    throw await this.#failed(server, method, outcome.failure);
+  }
+
+  /** The open connection. Rejects with `ServerError`. */
+  async get(server: string, signal?: AbortSignal): Promise<Connection> {
+    const outcome = await this.#pool.get(server, signal);
+    if (!outcome.ok) throw serverError(server, outcome.diagnostic);
+    return outcome.connection;
+  }
+
+  /** Ends every connection and what it started. */
+  close(): Promise<void> {
+    return this.#pool.close();
+  }
+
+  async #open(server: string, signal: AbortSignal): Promise<OpenOutcome> {
+    const own = this.#options.open?.(server);
+    if (own) return own;
+    const config = await this.#configOf(server);
+    if ("severity" in config) return { ok: false, diagnostic: config };
+    const { env, homedir, capabilities, configure, fetch, onNotice } = this.#options;
+    const prior = this.#prior(config);
+    return openConnection(config, { env, homedir, capabilities, configure, fetch, onNotice, signal, prior });
+  }
+
+  /** The server's entry of `mcp.json`, read once; a finding where it has none that can be used. */
+  async #configOf(server: string): Promise<ServerConfig | Diagnostic> {
+    this.#configuration ??= this.#load();
+    const configuration = await this.#configuration;
+    const config = configuration.servers.find((one) => one.name === server);
+    if (config?.enabled) return config;
+    const why = config ? "is disabled in mcp.json" : "is in no mcp.json that applies here";
+    return { code: "unknown-server", severity: "error", message: `server "${server}" ${why}`, server, notes: [] };
+  }
+
+  async #load(): Promise<Configuration> {
+    const loaded = await loadConfiguration(this.#options.files);
+    for (const finding of loaded.diagnostics) if (finding.severity === "error") this.#options.onNotice(finding);
+    for (const scope of ["project", "user"] as const) {
+      const compiled = this.#options.table.folder(scope)?.manifest.settings;
+      const isNewer = compiled !== undefined && compiled !== settingsDigest(loaded.value, scope);
+      if (isNewer && serversOfScope(loaded.value, scope).length > 0) this.#options.onNotice(configNewer(scope));
+    }
+    return loaded.value;
+  }
+
+  /** What was compiled about the server's era, as long as it is still the same server. */
+  #prior(config: ServerConfig): EraVerdict | undefined {
+    const compiled = this.#options.table.server(config.name)?.compiled;
+    if (!compiled || compiled.config !== connectionDigest(config)) return undefined;
+    const definition = this.#options.table.serverDefinition(config.name);
+    const { capabilities, serverInfo, instructions } = (definition.ok && definition.value) || {};
+    return { ...compiled, capabilities, serverInfo, instructions };
+  }
+
+  async #failed(server: string, method: string, failure: Failure): Promise<ServerError> {
+    const connection = this.#latest.get(server);
+    const config = await this.#configOf(server);
+    if ("severity" in config) return new ServerError(failure.message, { server, cause: failure });
+    const found = failureDiagnostic(config, failure, {
+      doing: method,
+      ending: connection?.ending(),
+      stderr: connection?.stderrTail(),
+    });
+    return serverError(server, found, failure);
+  }
+}
+
+function configNewer(scope: string): Diagnostic {
+  const message = `mcp.json of the ${scope} changed after the last compile; run \`pimcp compile\``;
+  return { code: "config-newer", severity: "warning", message, notes: [] };
+}
+
+const STDERR = "stderr: ";
+
+/** A finding about a server as the error its caller meets. */
+function serverError(server: string, found: Diagnostic, cause: unknown = found): ServerError {
+  const stderr = found.notes.flatMap((note) => (note.startsWith(STDERR) ? [note.slice(STDERR.length)] : []));
+  const remedies = found.notes.filter((note) => !note.startsWith(STDERR));
+  return new ServerError([found.message, ...remedies].join("; "), {
+    server,
+    cause,
+    ...(stderr.length > 0 && { stderrTail: stderr.join("\n") }),
+  });
+}

@@ -1,0 +1,97 @@
+/**
+ * Looks, once a server is connected, whether it still offers what was compiled, and again when it announces other
+ * tools. Says so once for each different state of things; a server that announces without end is listened to
+ * less and less.
+ */
+import type { ToolTable } from "../schemas/artifacts/tool-table.ts";
+import { canonicalJson } from "../schemas/canonical.ts";
+import { type Diagnostic, diagnostic } from "../schemas/diagnostic.ts";
+import type { Connection } from "./connect/connection.ts";
+import { listTools } from "./connect/list-tools.ts";
+import { compareTools, type Drift, driftText } from "./drift.ts";
+
+const FIRST_PAUSE_MS = 1000;
+const LONGEST_PAUSE_MS = 10 * 60_000;
+const LIST_TIMEOUT_MS = 30_000;
+
+/** What is known of one server. */
+interface Watched {
+  /** The comparison under way or done; undefined where the server would not list its tools. */
+  checked: Promise<Drift | undefined>;
+  said: string;
+  pauseMs: number;
+  timer?: NodeJS.Timeout;
+}
+
+export class DriftWatch {
+  readonly #table: ToolTable;
+  readonly #onNotice: (notice: Diagnostic) => void;
+  readonly #watched = new Map<string, Watched>();
+  readonly #known = new Map<string, Drift>();
+
+  constructor(table: ToolTable, onNotice: (notice: Diagnostic) => void) {
+    this.#table = table;
+    this.#onNotice = onNotice;
+  }
+
+  /** Starts comparing; called for every connection that is opened. */
+  watch(connection: Connection): void {
+    const { server } = connection;
+    const before = this.#watched.get(server);
+    clearTimeout(before?.timer);
+    const watched: Watched = {
+      said: before?.said ?? "",
+      pauseMs: FIRST_PAUSE_MS,
+      checked: Promise.resolve(undefined),
+    };
+    this.#watched.set(server, watched);
+    watched.checked = this.#check(connection, watched);
+    connection.onNotification((method) => {
+      if (method === "notifications/tools/list_changed") this.#later(connection, watched);
+    });
+  }
+
+  /** The comparison with the server's present connection; undefined when there was none or it failed. */
+  async settled(server: string): Promise<Drift | undefined> {
+    return this.#watched.get(server)?.checked;
+  }
+
+  /** Every comparison that has been made, sorted by server. */
+  known(): readonly Drift[] {
+    return [...this.#known.keys()].sort().map((server) => this.#known.get(server)!);
+  }
+
+  #later(connection: Connection, watched: Watched): void {
+    if (watched.timer || connection.closed || this.#watched.get(connection.server) !== watched) return;
+    watched.timer = setTimeout(() => {
+      delete watched.timer;
+      watched.pauseMs = Math.min(watched.pauseMs * 2, LONGEST_PAUSE_MS);
+      watched.checked = this.#check(connection, watched);
+    }, watched.pauseMs);
+    // Nobody waits for it: it must not keep a program from ending.
+    watched.timer.unref();
+  }
+
+  async #check(connection: Connection, watched: Watched): Promise<Drift | undefined> {
+    const { server } = connection;
+    const compiled = this.#table.tools({ server, includeHidden: true }).flatMap(({ name }) => {
+      const definition = this.#table.definition(name, { includeHidden: true });
+      return definition.ok && definition.value ? [definition.value] : [];
+    });
+    const listing = await listTools(connection, { name: server }, { timeoutMs: LIST_TIMEOUT_MS });
+    if (!listing.ok) return undefined;
+    const drift = compareTools(server, compiled, listing.list.tools);
+    this.#known.set(server, drift);
+    const state = canonicalJson(drift);
+    if (drift.tools.length > 0 && state !== watched.said) this.#onNotice(driftNotice(drift));
+    watched.said = state;
+    return drift;
+  }
+}
+
+function driftNotice(drift: Drift): Diagnostic {
+  return diagnostic("tools-drifted", `the tools of "${drift.server}" differ from those compiled: ${driftText(drift)}`, {
+    server: drift.server,
+    notes: ["the compiled definitions stay in use; run `pimcp compile` to take over the new ones"],
+  });
+}

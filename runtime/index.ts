@@ -1,0 +1,22 @@
+/**
+ * `import … from "pimcp"`: the runtime for those who want control of it. Generated clients need none of this; they
+ * import `pimcp/codegen/v1`. Importing this module loads no MCP client, validator, compiler or sandbox.
+ */
+export type { ServerEntry, ToolEntry, ToolTable } from "../schemas/artifacts/tool-table.ts";
+export type { Diagnostic } from "../schemas/diagnostic.ts";
+export type { InterpretedResult } from "./calls/results.ts";
+export type { ClientHandlers } from "./client-features.ts";
+export type { CallOptions, CallProgress, CallToolResult, ContentBlock, ToolResult } from "./codegen/v1.ts";
+export type { Drift, ToolDrift } from "./drift.ts";
+export { RefusedError, ServerError, ToolError } from "./errors.ts";
+export type {
+  Completion,
+  CompletionSubject,
+  Prompt,
+  PromptResult,
+  Resource,
+  ResourceContents,
+  Resources,
+  ResourceTemplate,
+} from "./resources.ts";
+export { createRuntime, type Runtime, type RuntimeOptions } from "./runtime.ts";

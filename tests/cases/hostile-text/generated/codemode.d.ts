@@ -1,0 +1,19 @@
+// [..]: constraints of a value. object /* n properties */: cut, describeTool(name) shows all.
+type int = number;
+// Resolves to the tool's whole MCP CallToolResult, also when isError. structuredContent is absent on errors.
+type R<T = unknown> = Promise<{content: Content[]; structuredContent: T; isError?: boolean; _meta?: object}>;
+// text: of type text. data (base64), mimeType: of image, audio. uri, name: of resource_link. resource: of resource.
+type Content = {type: "text"|"image"|"audio"|"resource_link"|"resource"; text: string; data: string; mimeType: string; uri: string; name: string; resource: {uri: string; mimeType?: string; text?: string; blob?: string}};
+declare const tools: {
+// mcp__evil: 3 tools. ends */ a comment
+// */ } ; process.exit(1); /* next reversed [31mred
+mcp__evil____process_exit____(args: {
+ __proto__: string
+ "a*/b"?: "*/"|"`${x}`"|"\""|"\n"|"'" // */ evil() /* [default "*/"]
+ constructor?: number
+ "user@example.com"?: string // @param see user@example.com @deprecated
+}): R;
+mcp__evil__bad_members(args?: object): R;
+// ${FILE} ``` zero width
+mcp__evil___gnp_exe(): R;
+};

@@ -1,0 +1,16 @@
+// Made by pimcp from the tools of "up". Do not edit; run `pimcp compile`.
+/* eslint-disable */
+
+import { type CallOptions, client, type ToolResult } from "pimcp/codegen/v1";
+
+export interface New_Input {
+  [k: string]: unknown;
+}
+
+export interface Up {
+  new_(args?: New_Input, options?: CallOptions): Promise<ToolResult<unknown>>;
+}
+
+export const up: Up = /* @__PURE__ */ client<Up>(import.meta.url, "up", {
+  new_: "new",
+});
