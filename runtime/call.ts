@@ -28,11 +28,17 @@ export function gate(table: ToolTable, server: string, tool: string): ToolEntry 
   const entry = table.byTool(server, tool) ?? table.byName(tool);
   if (entry && entry.server === server) return entry;
   if (!table.server(server)) {
-    throw new RefusedError(`there is no server "${server}"${suggest(server, table.servers().map((one) => one.name))}`, {
-      server,
-      tool,
-      reason: "unknown-server",
-    });
+    throw new RefusedError(
+      `there is no server "${server}"${suggest(
+        server,
+        table.servers().map((one) => one.name),
+      )}`,
+      {
+        server,
+        tool,
+        reason: "unknown-server",
+      },
+    );
   }
   const names = table.tools({ server }).map((one) => one.tool);
   throw new RefusedError(`server "${server}" has no tool "${tool}"${suggest(tool, names)}`, {
@@ -80,11 +86,16 @@ export async function callTool(
 
 function definitionOf(table: ToolTable, entry: ToolEntry): CatalogTool {
   const definition = table.definition(entry.name);
-  if (!definition.ok) throw new ServerError(definition.diagnostic.message, { server: entry.server, cause: definition.diagnostic });
+  if (!definition.ok)
+    throw new ServerError(definition.diagnostic.message, { server: entry.server, cause: definition.diagnostic });
   return definition.value!;
 }
 
-async function refuseDrifted({ connections, drift }: CallContext, entry: ToolEntry, signal?: AbortSignal): Promise<void> {
+async function refuseDrifted(
+  { connections, drift }: CallContext,
+  entry: ToolEntry,
+  signal?: AbortSignal,
+): Promise<void> {
   await connections.get(entry.server, signal);
   const found = await drift.settled(entry.server);
   const changed = found?.tools.find((tool) => tool.tool === entry.tool && tool.change !== "added");

@@ -17,7 +17,8 @@ import type { RequestOptions } from "./connect/session.ts";
 import type { EraVerdict } from "./connect/verdict.ts";
 import { ServerError } from "./errors.ts";
 
-export interface ConnectionsOptions extends Pick<OpenOptions, "env" | "homedir" | "capabilities" | "configure" | "fetch"> {
+export interface ConnectionsOptions
+  extends Pick<OpenOptions, "env" | "homedir" | "capabilities" | "configure" | "fetch"> {
   readonly files: ConfigurationFiles;
   readonly table: ToolTable;
   readonly idleMs?: number | undefined;

@@ -39,7 +39,9 @@ export function compareTools(server: string, compiled: readonly ToolDefinition[]
 export function driftText({ tools }: Drift): string {
   const parts = (["changed", "removed", "added"] as const).flatMap((change) => {
     const names = tools.filter((tool) => tool.change === change).map((tool) => tool.tool);
-    return names.length > 0 ? [`${names.length} ${change} (${names.slice(0, 5).join(", ")}${names.length > 5 ? ", …" : ""})`] : [];
+    return names.length > 0
+      ? [`${names.length} ${change} (${names.slice(0, 5).join(", ")}${names.length > 5 ? ", …" : ""})`]
+      : [];
   });
   return parts.join(", ");
 }

@@ -57,7 +57,10 @@ export function artifactsBeside(base: string): { readonly folder: string; readon
 /** The scope that a manifest of ours names; undefined for any other folder. */
 function scopeOf(folder: string): Scope | undefined {
   try {
-    const manifest = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8")) as { scope?: unknown; files?: object };
+    const manifest = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8")) as {
+      scope?: unknown;
+      files?: object;
+    };
     return manifest.files && (manifest.scope === "project" || manifest.scope === "user") ? manifest.scope : undefined;
   } catch {
     return undefined; // not there, or somebody else's manifest.json: not our folder

@@ -14,8 +14,8 @@ import type { CallOptions, ToolResult } from "./codegen/v1.ts";
 import type { OpenOutcome } from "./connect/open.ts";
 import type { Drift } from "./drift.ts";
 import { RefusedError, ToolError } from "./errors.ts";
-import { locateRuntime } from "./locate.ts";
 import type { Live } from "./live.ts";
+import { locateRuntime } from "./locate.ts";
 import type { Resources } from "./resources.ts";
 
 export interface RuntimeOptions {

@@ -56,7 +56,7 @@ export function parameterNames(schema: unknown): string[] {
   const pending: unknown[] = [schema];
   while (pending.length > 0 && names.size < MAX_PARAMETERS) {
     const next = pending.pop();
-    if (typeof next !== "object" || next === null || false) continue;
+    if (typeof next !== "object" || next === null || seen.has(next)) continue;
     seen.add(next);
     const found: unknown[] = Array.isArray(next) ? [...next] : subschemas(next, schema, names);
     pending.push(...found.reverse());

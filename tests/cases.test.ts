@@ -7,7 +7,9 @@ import { scratchFolder } from "./scratch.ts";
 const cases = join(import.meta.dirname, "cases");
 
 describe("golden cases", () => {
-  const names = readdirSync(cases, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
+  const names = readdirSync(cases, { withFileTypes: true }).flatMap((entry) =>
+    entry.isDirectory() ? [entry.name] : [],
+  );
 
   test("there are some", () => expect(names.length).toBeGreaterThan(5));
 

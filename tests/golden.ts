@@ -7,10 +7,10 @@ import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } 
 import { join } from "node:path";
 import { diagnosticsText } from "../compiler/cli/print.ts";
 import { compile } from "../compiler/compile.ts";
-import { loadConfiguration } from "../runtime/connect/configuration.ts";
-import { locateConfiguration } from "../runtime/connect/configuration-files.ts";
 import type { ServerSnapshot } from "../compiler/snapshot.ts";
 import { memoryCache } from "../compiler/stubs/type-source.ts";
+import { loadConfiguration } from "../runtime/connect/configuration.ts";
+import { locateConfiguration } from "../runtime/connect/configuration-files.ts";
 import type { Configuration, ServerConfig } from "../schemas/config/server-config.ts";
 import { diagnostic, type Outcome } from "../schemas/diagnostic.ts";
 
@@ -27,9 +27,12 @@ export interface GoldenResult {
 export async function runCase(folder: string, scratch: string): Promise<GoldenResult> {
   cpSync(folder, scratch, { recursive: true });
   for (const wanted of ["generated", "user-generated"]) rmSync(join(scratch, wanted), { recursive: true, force: true });
-  if (existsSync(join(folder, "before"))) cpSync(join(folder, "before"), join(scratch, "generated"), { recursive: true });
+  if (existsSync(join(folder, "before")))
+    cpSync(join(folder, "before"), join(scratch, "generated"), { recursive: true });
   const env = { PI_CODING_AGENT_DIR: join(scratch, "agent") };
-  const loaded = await loadConfiguration(await locateConfiguration({ cwd: scratch, env, homedir: join(scratch, "home") }));
+  const loaded = await loadConfiguration(
+    await locateConfiguration({ cwd: scratch, env, homedir: join(scratch, "home") }),
+  );
   const configuration: Configuration = {
     ...loaded.value,
     user: { ...loaded.value.user, out: join(scratch, "user-generated") },
@@ -44,7 +47,11 @@ export async function runCase(folder: string, scratch: string): Promise<GoldenRe
     signal: new AbortController().signal,
     onProgress: () => {},
     introspect: async (server) => recorded(folder, server),
-    cache: { find: async () => undefined, freshUntil: () => 0, store: async (_, snapshot) => ({ snapshot, fetchedAt: 0 }) },
+    cache: {
+      find: async () => undefined,
+      freshUntil: () => 0,
+      store: async (_, snapshot) => ({ snapshot, fetchedAt: 0 }),
+    },
   });
   const findings = [...loaded.diagnostics, ...outcome.diagnostics];
   return {
@@ -98,7 +105,10 @@ export function wantedResult(folder: string): GoldenResult {
 
 /** Makes a case want what it got: read the difference before committing it. */
 export function acceptResult(folder: string, result: GoldenResult, scratch: string): void {
-  for (const [name, tree] of [["generated", result.project], ["user-generated", result.user]] as const) {
+  for (const [name, tree] of [
+    ["generated", result.project],
+    ["user-generated", result.user],
+  ] as const) {
     rmSync(join(folder, name), { recursive: true, force: true });
     if (Object.keys(tree).length > 0) cpSync(join(scratch, name), join(folder, name), { recursive: true });
   }

@@ -54,18 +54,31 @@ const DECLARATION_FLAGS: ts.CompilerOptions = {
  */
 export function stubErrors(files: Readonly<Record<string, string>>): string[] {
   const isStub = (path: string) => path.endsWith(".ts") && !path.endsWith(".d.ts");
-  return errorsOf(Object.entries(files).filter(([path]) => isStub(path)), STUB_FLAGS);
+  return errorsOf(
+    Object.entries(files).filter(([path]) => isStub(path)),
+    STUB_FLAGS,
+  );
 }
 
 /** Errors in a `codemode.d.ts`, and in a script that uses it, under `strict` and with no other types in sight. */
 export function declarationErrors(declarations: string, script = ""): string[] {
-  return errorsOf([["codemode.d.ts", declarations], ["script.ts", `${script}\nexport {};\n`]], DECLARATION_FLAGS);
+  return errorsOf(
+    [
+      ["codemode.d.ts", declarations],
+      ["script.ts", `${script}\nexport {};\n`],
+    ],
+    DECLARATION_FLAGS,
+  );
 }
 
 type Files = readonly (readonly [path: string, text: string])[];
 
 function errorsOf(files: Files, options: ts.CompilerOptions): string[] {
-  const program = ts.createProgram(files.map(([path]) => FOLDER + path), options, overlay(files, options));
+  const program = ts.createProgram(
+    files.map(([path]) => FOLDER + path),
+    options,
+    overlay(files, options),
+  );
   return files.flatMap(([path]) =>
     ts.getPreEmitDiagnostics(program, program.getSourceFile(FOLDER + path)).map((found) => {
       const line = found.file ? found.file.getLineAndCharacterOfPosition(found.start ?? 0).line + 1 : 0;
@@ -76,7 +89,10 @@ function errorsOf(files: Files, options: ts.CompilerOptions): string[] {
 
 /** The libraries inside ts-morph, by file name: they are in no folder, so a program of its own hands them out. */
 function librariesOfTsMorph(): Map<string, ts.SourceFile> {
-  const project = new Project({ useInMemoryFileSystem: true, compilerOptions: { lib: ["lib.es2023.d.ts"], types: [] } });
+  const project = new Project({
+    useInMemoryFileSystem: true,
+    compilerOptions: { lib: ["lib.es2023.d.ts"], types: [] },
+  });
   project.createSourceFile("/empty.ts", "");
   const sources = project.getProgram().compilerObject.getSourceFiles();
   return new Map(sources.map((file) => [basename(file.fileName), file]));

@@ -52,7 +52,8 @@ export const COMMANDS: readonly CommandSpec[] = [
       refresh: { type: "boolean", help: "ask servers even where a cached list is fresh" },
       offline: { type: "boolean", help: "connect to nothing; use what is cached or compiled" },
     },
-    details: "Exits with 0 when all is fine, 1 when a server failed or (--check) something\nwould change, 2 for wrong usage.",
+    details:
+      "Exits with 0 when all is fine, 1 when a server failed or (--check) something\nwould change, 2 for wrong usage.",
     load: () => import("./compile-command.ts"),
   },
   {
@@ -93,6 +94,36 @@ export const COMMANDS: readonly CommandSpec[] = [
       namespace: { type: "string", value: "SERVER", help: "only tools of this server" },
     },
     load: () => import("./search.ts"),
+  },
+  {
+    name: "call",
+    operands: "TOOL [key=value…]",
+    summary: "call one tool",
+    arity: [1, 9999],
+    options: {
+      args: { type: "string", value: "JSON", help: "arguments as JSON, @FILE, or - for standard input" },
+      timeout: { type: "string", value: "S", help: "seconds without an answer or progress (default 60)" },
+      out: { type: "string", value: "DIR", help: "save images and other binary content here" },
+    },
+    details:
+      "TOOL is mcp__server__tool, SERVER/TOOL, or SERVER TOOL. key=value takes its type from\nthe tool's schema; key:=JSON is taken as JSON. --json prints the whole CallToolResult.\n\nExits with 1 for a tool's error, an unknown tool and a server that fails, 2 for wrong usage.",
+    load: () => import("./call-command.ts"),
+  },
+  {
+    name: "read",
+    operands: "SERVER [URI]",
+    summary: "a server's resources, or one of them",
+    arity: [1, 2],
+    options: {},
+    load: () => import("./read-command.ts"),
+  },
+  {
+    name: "prompt",
+    operands: "SERVER [NAME key=value…]",
+    summary: "a server's prompts, or one filled in",
+    arity: [1, 9999],
+    options: {},
+    load: () => import("./prompt-command.ts"),
   },
   {
     name: "init",

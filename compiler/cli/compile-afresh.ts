@@ -2,6 +2,9 @@
  * A compile that has something to do: loads the configuration, runs the pipeline with everything it takes
  * from the outside, and records the run when nothing speaks against serving it again.
  */
+
+import { loadConfiguration } from "../../runtime/connect/configuration.ts";
+import type { ConfigurationFiles } from "../../runtime/connect/configuration-files.ts";
 import { type Configuration, type ServerConfig, serversOfScope } from "../../schemas/config/server-config.ts";
 import { type Diagnostic, diagnostic } from "../../schemas/diagnostic.ts";
 import { isCommandValue, variablesOf } from "../../schemas/expand.ts";
@@ -11,8 +14,6 @@ import { storeRecord } from "../cache/record.ts";
 import { openSnapshotCache } from "../cache/snapshot-cache.ts";
 import { openTypeCache } from "../cache/type-cache.ts";
 import { checkFinding, compile } from "../compile.ts";
-import { loadConfiguration } from "../../runtime/connect/configuration.ts";
-import type { ConfigurationFiles } from "../../runtime/connect/configuration-files.ts";
 import type { CompileRequest, CompileResult, RunCache } from "./compile-command.ts";
 import type { Io } from "./io.ts";
 import { startProgress } from "./progress.ts";
@@ -94,7 +95,9 @@ async function record(configuration: Configuration, result: CompileResult, cache
         ? { ...server, status: "unchanged" as const, source: "cache" as const, durationMs: 0 }
         : server,
     ),
-    files: report.files.flatMap(({ path, status }) => (status === "removed" ? [] : [{ path, status: "unchanged" as const }])),
+    files: report.files.flatMap(({ path, status }) =>
+      status === "removed" ? [] : [{ path, status: "unchanged" as const }],
+    ),
   }));
   await storeRecord(cache.folder, cache.hash, cache.key, io.env, {
     variables: [...new Set(used.flatMap((server) => textsOf(server).flatMap(variablesOf)))].sort(),

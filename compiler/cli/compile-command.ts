@@ -3,12 +3,16 @@
  * only otherwise loads what compiling takes.
  */
 import { isAbsolute, relative, resolve } from "node:path";
+import {
+  type ConfigurationFiles,
+  type LocateOptions,
+  locateConfiguration,
+} from "../../runtime/connect/configuration-files.ts";
 import type { Scope } from "../../schemas/config/server-config.ts";
 import type { Diagnostic } from "../../schemas/diagnostic.ts";
 import { cacheFolder, type KeyedHash, keyedHash } from "../cache/folder.ts";
 import { findRecord, type RunKey } from "../cache/record.ts";
 import type { ScopeReport, ServerReport } from "../compile.ts";
-import { type ConfigurationFiles, type LocateOptions, locateConfiguration } from "../../runtime/connect/configuration-files.ts";
 import type { WriteResult } from "../write.ts";
 import type { Invocation } from "./commands.ts";
 import { EXIT, type Io } from "./io.ts";
@@ -98,7 +102,8 @@ export function understand({ flags }: Invocation, io: Io): CompileRequest | stri
     return `--scope is project, user or all, not "${String(scope)}"`;
   }
   if (flags["refresh"] && flags["offline"]) return "--refresh asks every server and --offline asks none; choose one";
-  const scopes: Scope[] = scope !== "all" ? [scope] : flags["config"] || flags["out"] ? ["project"] : ["user", "project"];
+  const scopes: Scope[] =
+    scope !== "all" ? [scope] : flags["config"] || flags["out"] ? ["project"] : ["user", "project"];
   const only = flags["server"] as readonly string[] | undefined;
   return {
     scopes,
@@ -127,7 +132,11 @@ export function print(result: CompileResult, invocation: Invocation, io: Io): vo
   }
   io.err(diagnosticsText(result.diagnostics, io.errLook, verbose));
   for (const report of result.reports) {
-    io.out(summaryLines(report, shownFolder(report.folder, io.cwd), io.outLook).map((line) => `${line}\n`).join(""));
+    io.out(
+      summaryLines(report, shownFolder(report.folder, io.cwd), io.outLook)
+        .map((line) => `${line}\n`)
+        .join(""),
+    );
   }
 }
 

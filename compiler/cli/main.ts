@@ -61,7 +61,10 @@ function parse(command: CommandSpec, argv: readonly string[]): Parsed {
 
 async function unknownCommand(name: string): Promise<string> {
   const { nearest } = await import("../../schemas/nearest.ts");
-  const close = nearest(name, COMMANDS.map((command) => command.name));
+  const close = nearest(
+    name,
+    COMMANDS.map((command) => command.name),
+  );
   return `unknown command "${name}"${close ? `; did you mean \`${close}\`?` : ""}\nRun \`pimcp --help\` for the commands there are.`;
 }
 

@@ -5,7 +5,10 @@ function read(): string {
   // From source this file is two folders below package.json, from the build three.
   for (const up of ["../../package.json", "../../../package.json"]) {
     try {
-      const found = JSON.parse(readFileSync(new URL(up, import.meta.url), "utf8")) as { name?: string; version?: string };
+      const found = JSON.parse(readFileSync(new URL(up, import.meta.url), "utf8")) as {
+        name?: string;
+        version?: string;
+      };
       if (found.name === "pimcp" && found.version) return found.version;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;

@@ -2,11 +2,12 @@
  * `pimcp watch`: compiles now, and again whenever a configuration file changes or a server announces other
  * tools. A build that fails leaves the last good files. Ends, with everything it started, at SIGINT and SIGTERM.
  */
-import { connectionDigest } from "../../schemas/config/digest.ts";
-import { serversOfScope } from "../../schemas/config/server-config.ts";
-import { openConnection } from "../../runtime/connect/open.ts";
+
 import { loadConfiguration } from "../../runtime/connect/configuration.ts";
 import { locateConfiguration } from "../../runtime/connect/configuration-files.ts";
+import { openConnection } from "../../runtime/connect/open.ts";
+import { connectionDigest } from "../../schemas/config/digest.ts";
+import { serversOfScope } from "../../schemas/config/server-config.ts";
 import { previousSnapshot, readPrevious } from "../previous.ts";
 import { BuildLoop } from "../watch/build-loop.ts";
 import { watchConfiguration } from "../watch/config-watcher.ts";
@@ -28,7 +29,13 @@ export async function run(invocation: Invocation, io: Io): Promise<number> {
   }
   const servers = new ServerWatcher({
     open: async ({ config, verdict }) => {
-      const outcome = await openConnection(config, { env: io.env, homedir: io.homedir, prior: verdict, listen: true, signal: io.signal });
+      const outcome = await openConnection(config, {
+        env: io.env,
+        homedir: io.homedir,
+        prior: verdict,
+        listen: true,
+        signal: io.signal,
+      });
       return outcome.ok ? outcome.connection : undefined;
     },
     onChange: (server) => loop.request(SERVER_REASON + server),
@@ -44,7 +51,8 @@ export async function run(invocation: Invocation, io: Io): Promise<number> {
     async build(reasons) {
       await build(reasons, invocation, request, io, servers);
       await watcher.setFiles(await filesOf(located));
-      if (!io.signal.aborted) await servers.setServers(await announcing(invocation, request, io), ({ config }) => connectionDigest(config));
+      if (!io.signal.aborted)
+        await servers.setServers(await announcing(invocation, request, io), ({ config }) => connectionDigest(config));
     },
   });
   loop.request(CONFIG_REASON);
@@ -71,12 +79,17 @@ async function build(
   servers: ServerWatcher,
 ): Promise<void> {
   if (reasons.has(CONFIG_REASON)) print(await compileOnce(invocation, request, io), invocation, io);
-  const announced = [...reasons].flatMap((reason) => (reason.startsWith(SERVER_REASON) ? [reason.slice(SERVER_REASON.length)] : []));
+  const announced = [...reasons].flatMap((reason) =>
+    reason.startsWith(SERVER_REASON) ? [reason.slice(SERVER_REASON.length)] : [],
+  );
   if (announced.length === 0 || io.signal.aborted) return;
   const result = await compileOnce(invocation, { ...request, only: announced, refresh: true }, io);
   const reports = result.reports.flatMap((report) => report.servers);
   for (const name of announced) {
-    servers.settled(name, reports.some((server) => server.name === name && server.status === "compiled"));
+    servers.settled(
+      name,
+      reports.some((server) => server.name === name && server.status === "compiled"),
+    );
   }
   if (reports.some((server) => server.status !== "unchanged")) print(result, invocation, io);
 }

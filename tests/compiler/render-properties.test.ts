@@ -202,7 +202,7 @@ test("the type for a check takes every value its schema takes", () => {
           const valid = new Ajv2020({ strict: false, logger: false }).compile(inputSchema);
           const taken = values.filter((json) => takes(valid, json));
           if (taken.length === 0) continue;
-          const name = `t${shown.length}`;
+          const name: string = `t${shown.length}`;
           shown.push({ declaration: renderDeclaration({ name, inputSchema }, { form: "check" }) });
           accepted += taken.length;
           for (const json of taken) calls.push(`tools.${name}(${JSON.stringify(json)});`);

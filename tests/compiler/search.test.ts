@@ -36,7 +36,8 @@ function find(servers: readonly ReturnType<typeof index>[], query: string, optio
 }
 
 const talkative = Array.from({ length: 30 }, (_, number) => ({
-  name: `thing_${number}`,
+  name: `app_${number}`,
+  title: "The app's app",
   description: `Opens the app. The app is an app of apps, so that every app has its app ${number}. addPerson adds to the app.`,
 }));
 const people = index({
@@ -58,7 +59,7 @@ describe("names", () => {
     ["`addPerson`", ["addPerson"]],
     ["app addPerson addActivity", ["addActivity", "addPerson", "app"]],
     ["app, addPerson and addActivity", ["addActivity", "addPerson", "app"]],
-    ["which of addPerson, thing_3 opens it", ["addPerson", "thing_3"]],
+    ["which of addPerson, app_3 opens it", ["addPerson", "app_3"]],
   ];
   test.each(rows)("%s", (query, first) => {
     expect(find([people], query).slice(0, first.length).sort()).toEqual([...first].sort());
@@ -119,6 +120,12 @@ describe("words", () => {
 
   test("a hidden tool leaves no trace in the index", () => {
     expect(JSON.stringify(buildSearchIndex([server]))).not.toMatch(/secret|wipe/);
+  });
+
+  test("a longer word is no better match for being rare", () => {
+    const lists = Array.from({ length: 20 }, (_, number) => ({ name: `list_${number}` }));
+    const found = find([index({ tools: [...lists, { name: "listless_poem" }] })], "list", { limit: 30 });
+    expect(found.at(-1)).toBe("listless_poem");
   });
 
   test("what the server says of itself finds its tools", () => {

@@ -50,7 +50,14 @@ describe.each(groups)("%s", (_, servers) => {
   });
 
   check("every server is compiled, with the tools and the era that it is known for", () => {
-    const got = first.json.servers.map(({ name, status, source, tools, era, ttlMs }) => [name, status, source, tools, era, ttlMs]);
+    const got = first.json.servers.map(({ name, status, source, tools, era, ttlMs }) => [
+      name,
+      status,
+      source,
+      tools,
+      era,
+      ttlMs,
+    ]);
     const want = servers.map(({ name, tools, era, ttlMs }) => [name, "compiled", "live", tools, era, ttlMs ?? 0]);
     expect(got).toEqual(want.sort(([a], [b]) => (String(a) < String(b) ? -1 : 1)));
     expect(first.json.diagnostics.filter((found) => found.severity === "error")).toEqual([]);
@@ -71,7 +78,9 @@ describe.each(groups)("%s", (_, servers) => {
       "main.ts": `import { filesystem } from "./index.js";\nexport const list: Promise<unknown> = filesystem.listDirectory({ path: ${path} });\n`,
     });
     expect(stubErrors({ ...tree, ...program('"."') })).toEqual([]);
-    expect(stubErrors({ ...tree, ...program("1") })).toEqual(["main.ts:2: Type 'number' is not assignable to type 'string'."]);
+    expect(stubErrors({ ...tree, ...program("1") })).toEqual([
+      "main.ts:2: Type 'number' is not assignable to type 'string'.",
+    ]);
   });
 
   check("codemode.d.ts type-checks alone, names every server and keeps to the budget", () => {
@@ -85,13 +94,19 @@ describe.each(groups)("%s", (_, servers) => {
   });
 
   check("no secret gets into artifacts, cache or output", () => {
-    const texts: Tree = { ...tree, ...prefixed("cache/", readTree(project.cache)), stdout: first.stdout, stderr: first.stderr };
+    const texts: Tree = {
+      ...tree,
+      ...prefixed("cache/", readTree(project.cache)),
+      stdout: first.stdout,
+      stderr: first.stderr,
+    };
     expect(Object.keys(texts).some((path) => path.startsWith("cache/lists/"))).toBe(true);
     for (const secret of SECRETS) expect(holding(texts, secret), secret).toEqual([]);
   });
 
   check("no artifact holds a path of this machine", () => {
-    for (const path of [ROOT, project.folder, homedir(), process.execPath]) expect(holding(tree, path), path).toEqual([]);
+    for (const path of [ROOT, project.folder, homedir(), process.execPath])
+      expect(holding(tree, path), path).toEqual([]);
   });
 
   check("no server is left running", () => {
@@ -137,7 +152,10 @@ describe("a server that can't list its tools", () => {
     const project = createProject([memory, { ...supabase, args: supabase.args!.slice(0, 2) }]);
     try {
       const { exit, json, stdout, stderr, processes } = await compile(project);
-      expect(json.servers.map(({ name, status }) => [name, status])).toEqual([["memory", "compiled"], ["supabase", "failed"]]);
+      expect(json.servers.map(({ name, status }) => [name, status])).toEqual([
+        ["memory", "compiled"],
+        ["supabase", "failed"],
+      ]);
       const errors = json.diagnostics.filter((found) => found.severity === "error");
       expect(errors.map(({ code, server }) => [code, server])).toEqual([["tools-unlisted", "supabase"]]);
       expect([exit, json.ok]).toEqual([1, false]);

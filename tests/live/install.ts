@@ -20,7 +20,9 @@ export const INSTALL_LIMIT_MS = 600_000;
 export type Installation = { readonly ok: true } | { readonly ok: false; readonly why: string };
 
 export async function installServers(): Promise<Installation> {
-  const lock = createHash("sha256").update(readFileSync(join(FOLDER, "package-lock.json"))).digest("hex");
+  const lock = createHash("sha256")
+    .update(readFileSync(join(FOLDER, "package-lock.json")))
+    .digest("hex");
   if (markOf() === lock) return { ok: true };
   if (process.env["PIMCP_LIVE"] === "local") return { ok: false, why: "PIMCP_LIVE=local leaves them out" };
   console.info("tests/live: installing the real servers from the npm registry (400 MB on disk, a minute or two) …");
@@ -49,12 +51,18 @@ function markOf(): string | undefined {
 function npmCi(): Promise<string | undefined> {
   const args = ["ci", "--ignore-scripts", "--omit=optional", "--no-audit", "--no-fund", "--fetch-retries=1"];
   return new Promise((resolve) => {
-    const npm = spawn("npm", args, { cwd: FOLDER, stdio: ["ignore", "ignore", "pipe"], timeout: INSTALL_LIMIT_MS - 10_000 });
+    const npm = spawn("npm", args, {
+      cwd: FOLDER,
+      stdio: ["ignore", "ignore", "pipe"],
+      timeout: INSTALL_LIMIT_MS - 10_000,
+    });
     let stderr = "";
     npm.stderr.on("data", (chunk) => (stderr += chunk));
     npm.on("error", (error) => resolve(`npm can't be started (${error.message})`));
     npm.on("close", (code, signal) => {
-      const last = stderr.split("\n").findLast((line) => line.startsWith("npm error") && !line.includes("complete log"));
+      const last = stderr
+        .split("\n")
+        .findLast((line) => line.startsWith("npm error") && !line.includes("complete log"));
       resolve(code === 0 ? undefined : (last ?? `npm ci ended with ${signal ?? code}`));
     });
   });

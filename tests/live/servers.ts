@@ -3,8 +3,9 @@
  * They start over stdio without a network or an account; the values they want are dummies, unlike anything
  * else, so that a leak is found by searching for them.
  */
-import { createRequire } from "node:module";
+
 import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -85,11 +86,7 @@ export const LIVE_SERVERS: readonly LiveServer[] = [
     package: "@supabase/mcp-server-supabase",
     entry: "dist/cli.js",
     // A secret written out in mcp.json, as careless people do: it may be warned of, and must get nowhere.
-    args: [
-      "--access-token",
-      TOKEN,
-      "--features=account,database,debugging,development,functions,branching,storage",
-    ],
+    args: ["--access-token", TOKEN, "--features=account,database,debugging,development,functions,branching,storage"],
     tools: 31,
     era: "modern",
   },

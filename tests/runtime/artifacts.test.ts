@@ -246,6 +246,8 @@ describe("layering", () => {
     expect(table.value.tools({ server: "s" }).map((tool) => tool.tool)).toEqual(["new"]);
     expect(table.value.byName("mcp__s__old", { includeHidden: true })).toBeUndefined();
     expect(search(table.value, "old")).toEqual({ ok: true, value: [] });
+    const found = search(table.value, "new");
+    expect(found.ok && found.value.map((result) => result.server)).toEqual(["s"]);
     expect(table.value.servers().map((server) => server.name)).toEqual(["mine", "s"]);
   });
 

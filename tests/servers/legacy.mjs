@@ -38,6 +38,10 @@ function build() {
       return { content: [{ type: "text", text: `counted to ${steps}` }] };
     },
   );
+  server.registerTool("grow", { description: "Adds the tool `grown`" }, () => {
+    server.registerTool("grown", { description: "Was not there before" }, () => ({ content: [] }));
+    return { content: [{ type: "text", text: "grew" }] };
+  });
   server.registerResource("greeting", "stub://greeting", { mimeType: "text/plain" }, (uri) => ({
     contents: [{ uri: uri.href, text: "hello" }],
   }));

@@ -26,6 +26,10 @@ const build = () => {
     content: [{ type: "text", text: "it failed" }],
     isError: true,
   }));
+  server.registerTool("grow", { description: "Adds the tool `grown`" }, () => {
+    server.registerTool("grown", { description: "Was not there before" }, () => ({ content: [] }));
+    return { content: [{ type: "text", text: "grew" }] };
+  });
   return server;
 };
 
