@@ -52,7 +52,10 @@ export interface ProgressEvent {
 }
 
 /** Outcomes in the order of `servers`. */
-export async function acquireAll(servers: readonly ServerConfig[], options: AcquireOptions): Promise<Outcome<Acquired[]>> {
+export async function acquireAll(
+  servers: readonly ServerConfig[],
+  options: AcquireOptions,
+): Promise<Outcome<Acquired[]>> {
   const outcomes: Outcome<Acquired>[] = [];
   let next = 0;
   const worker = async () => {
@@ -64,8 +67,13 @@ export async function acquireAll(servers: readonly ServerConfig[], options: Acqu
   await Promise.all(Array.from({ length: Math.min(options.concurrency, servers.length) }, worker));
   return {
     value: outcomes.map((outcome) => outcome.value),
-    diagnostics: outcomes.flatMap((outcome) => outcome.diagnostics),
+    diagnostics: outcomes.flatMap((outcome) => outcome.diagnostics).filter(isFirstOfCache),
   };
+}
+
+/** A cache that can't be written is one finding, however many servers' lists it would have held. */
+function isFirstOfCache({ code }: Diagnostic, index: number, all: readonly Diagnostic[]): boolean {
+  return code !== "cache-unwritable" || all.findIndex((other) => other.code === code) === index;
 }
 
 async function acquire(config: ServerConfig, options: AcquireOptions): Promise<Outcome<Acquired>> {
@@ -127,7 +135,8 @@ function kept(
   durationMs: number,
 ): Outcome<Acquired> {
   const found = older(config, cached, options);
-  if (!found) return { value: { config, source: "none", failed: true, freshUntil: 0, durationMs }, diagnostics: findings };
+  if (!found)
+    return { value: { config, source: "none", failed: true, freshUntil: 0, durationMs }, diagnostics: findings };
   const softened = findings.map((finding): Diagnostic => {
     if (finding.severity !== "error") return finding;
     return { ...finding, severity: "warning", notes: [...finding.notes, "its tools of the last compile are kept"] };

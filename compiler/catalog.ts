@@ -34,7 +34,9 @@ export function buildCatalog(servers: readonly CompiledServer[]): Outcome<readon
     const methods = foldIdentifiers(tools.map((tool) => tool.tool));
     return {
       ...describeServer(server, clients[index]!),
-      tools: tools.map((tool, position) => ({ name: names[next++]!, method: methods[position]!, ...tool }) as CatalogTool),
+      tools: tools.map(
+        (tool, position) => ({ name: names[next++]!, method: methods[position]!, ...tool }) as CatalogTool,
+      ),
     };
   });
   return { value: catalog, diagnostics };
@@ -73,7 +75,11 @@ function toolDefinitions(snapshot: ServerSnapshot, diagnostics: Diagnostic[]): T
 }
 
 /** One warning for every set of tools that fold to one name. */
-function collisions(refs: readonly ToolRef[], names: readonly string[], servers: readonly CompiledServer[]): Diagnostic[] {
+function collisions(
+  refs: readonly ToolRef[],
+  names: readonly string[],
+  servers: readonly CompiledServer[],
+): Diagnostic[] {
   const groups = new Map<string, number[]>();
   refs.forEach((ref, index) => {
     const plain = plainToolName(ref);

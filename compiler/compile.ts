@@ -14,7 +14,7 @@ import {
   serversOfScope,
 } from "../schemas/config/server-config.ts";
 import { type Diagnostic, diagnostic, type Outcome } from "../schemas/diagnostic.ts";
-import { type Acquired, acquireAll, type AcquireOptions } from "./acquire.ts";
+import { type Acquired, type AcquireOptions, acquireAll } from "./acquire.ts";
 import { shareBudget } from "./budget.ts";
 import { buildCatalog, type CompiledServer } from "./catalog.ts";
 import { type GeneratedFile, jsonArtifacts, manifestFile, manifestServer } from "./emit/artifacts.ts";
@@ -78,6 +78,8 @@ export async function compile(
   });
   const reports: ScopeReport[] = [];
   const diagnostics: Diagnostic[] = [...acquired.diagnostics];
+  // Half the servers' answers are not what was asked for: an interrupted compile writes nothing.
+  if (options.signal.aborted) return { value: reports, diagnostics };
   for (const [index, scope] of options.scopes.entries()) {
     if (isKept(scope, index)) {
       reports.push(keptReport(scope, configuration[scope].out, previous[index]!));
@@ -107,14 +109,19 @@ interface ScopeInput {
 async function compileScope(input: ScopeInput): Promise<Outcome<ScopeReport | undefined>> {
   const { scope, configuration, own, previous, options } = input;
   const settings = configuration[scope];
-  const overrides = scope === "project" ? configuration.overrides : {};
   const servers = [...own.flatMap(compiled), ...keptServers(input)];
   const disabled = serversOfScope(configuration, scope).filter((server) => !server.enabled);
+  const overrides = overridesOf(input, servers);
   if (servers.length === 0 && own.length === 0 && !previous && Object.keys(overrides).length === 0) {
     return { value: disabled.length > 0 ? emptyReport(input, disabled) : undefined, diagnostics: [] };
   }
   const catalog = buildCatalog(servers);
-  const plan = planScope(catalog.value, servers.map((server) => server.config), settings, scope);
+  const plan = planScope(
+    catalog.value,
+    servers.map((server) => server.config),
+    settings,
+    scope,
+  );
   const stubs = await emitStubs(plan.value, options.types);
   const budgeted = shareBudget(plan.value, settings.inlineBudget);
   // Read by machines alone, so nothing is spent on making it pleasant.
@@ -140,6 +147,22 @@ async function compileScope(input: ScopeInput): Promise<Outcome<ScopeReport | un
     },
     diagnostics: [catalog, plan, stubs, written].flatMap((outcome) => outcome.diagnostics),
   };
+}
+
+/**
+ * What the project changes about the user's servers. One of its own that has nothing compiled (disabled, or never
+ * reached) still stands in the place of a user's server of that name, which must not shine through.
+ */
+function overridesOf(
+  { scope, configuration }: ScopeInput,
+  servers: readonly CompiledServer[],
+): Configuration["overrides"] {
+  if (scope === "user") return {};
+  const compiledNames = new Set(servers.map((server) => server.config.name));
+  const masks = serversOfScope(configuration, "project")
+    .filter((server) => !compiledNames.has(server.name))
+    .map((server) => [server.name, { enabled: false, location: server.location }] as const);
+  return { ...configuration.overrides, ...Object.fromEntries(masks) };
 }
 
 const compiled = ({ config, snapshot }: Acquired): CompiledServer[] => (snapshot ? [{ config, snapshot }] : []);
@@ -227,7 +250,14 @@ function keptReport(scope: Scope, folder: string, { manifest, exposure }: Previo
 }
 
 function emptyReport({ scope, configuration }: ScopeInput, disabled: readonly ServerConfig[]): ScopeReport {
-  return { scope, folder: configuration[scope].out, servers: disabled.map(disabledReport), files: [], freshUntil: Number.MAX_SAFE_INTEGER, exposures: {} };
+  return {
+    scope,
+    folder: configuration[scope].out,
+    servers: disabled.map(disabledReport),
+    files: [],
+    freshUntil: Number.MAX_SAFE_INTEGER,
+    exposures: {},
+  };
 }
 
 /** With `--check`, the finding that something would change; undefined when nothing would. */
@@ -235,6 +265,9 @@ export function checkFinding(reports: readonly ScopeReport[]): Diagnostic | unde
   const changed = reports.flatMap((one) => one.files.filter((file) => file.status !== "unchanged"));
   if (changed.length === 0) return undefined;
   return diagnostic("check-failed", `${changed.length} generated file${changed.length === 1 ? "" : "s"} would change`, {
-    notes: [...changed.map(({ path, status }) => `${path} would be ${status}`), "run `pimcp compile` and commit the result"],
+    notes: [
+      ...changed.map(({ path, status }) => `${path} would be ${status}`),
+      "run `pimcp compile` and commit the result",
+    ],
   });
 }

@@ -82,7 +82,8 @@ function planTool(config: ServerConfig, tool: CatalogTool, diagnostics: Diagnost
 
 /** A tool's own limit in `_meta`, ignored when it is not a positive integer, else its server's (DESIGN section 5). */
 function limitOf(config: ServerConfig, tool: CatalogTool): ToolPlan["limit"] {
-  const own = tool._meta && Object.hasOwn(tool._meta, "pi/maxOutputBytes") ? tool._meta["pi/maxOutputBytes"] : undefined;
+  const own =
+    tool._meta && Object.hasOwn(tool._meta, "pi/maxOutputBytes") ? tool._meta["pi/maxOutputBytes"] : undefined;
   if (typeof own === "number" && Number.isSafeInteger(own) && own > 0) return { maxOutputBytes: own, source: "tool" };
   if (config.maxOutputBytes !== undefined) return { maxOutputBytes: config.maxOutputBytes, source: "server" };
   return undefined;

@@ -47,7 +47,8 @@ export function previousServer(previous: Previous | undefined, name: string): Ca
 /** What the server said when it was last compiled, put together from the artifacts. */
 export function previousSnapshot(previous: Previous | undefined, name: string): ServerSnapshot | undefined {
   const server = previousServer(previous, name);
-  const entry = previous && Object.hasOwn(previous.manifest.servers, name) ? previous.manifest.servers[name] : undefined;
+  const entry =
+    previous && Object.hasOwn(previous.manifest.servers, name) ? previous.manifest.servers[name] : undefined;
   if (!server || !entry) return undefined;
   return {
     server: name,
@@ -77,7 +78,9 @@ export function previousConfig(previous: Previous, name: string, scope: Scope): 
   const server = previousServer(previous, name);
   const configured = previous.exposure?.servers[name];
   if (!server || !configured) return undefined;
-  const limit = server.tools.map((tool) => previous.limits?.tools[tool.name]).find((entry) => entry?.source === "server");
+  const limit = server.tools
+    .map((tool) => previous.limits?.tools[tool.name])
+    .find((entry) => entry?.source === "server");
   return {
     name,
     scope,
@@ -99,7 +102,7 @@ export function previousConfig(previous: Previous, name: string, scope: Scope): 
 }
 
 async function readWhole(folder: string, path: string, manifest: Manifest): Promise<unknown> {
-  const text = await readFile(join(folder, path), "utf8").catch(() => undefined);
+  const text = (await readFile(join(folder, path), "utf8").catch(() => undefined))?.replaceAll("\r\n", "\n");
   return text !== undefined && sha256(text) === manifest.files[path] ? parse(text) : undefined;
 }
 

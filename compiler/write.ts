@@ -60,15 +60,21 @@ async function intentFor(
   }
   const found = await read(join(folder, file.path));
   if (found.kind === "absent") return { path: file.path, status: "created", content: file.content };
-  if (found.kind === "text" && found.text === file.content) return { path: file.path, status: "unchanged" };
+  // Line ends that git converted are no change; what we write holds no carriage return of its own.
+  if (found.kind === "text" && found.text.replaceAll("\r\n", "\n") === file.content)
+    return { path: file.path, status: "unchanged" };
   const ours = found.kind === "text" && (isListed(previous, file.path) || bearsOurMark(file.path, found.text));
   if (!ours) {
     diagnostics.push(
-      diagnostic("output-foreign", `${file.path} is in the output folder but was not written by pimcp; it was left alone`, {
-        severity: "error",
-        file: file.path,
-        notes: ["move it away, or choose another folder with --out or the top-level key `out`"],
-      }),
+      diagnostic(
+        "output-foreign",
+        `${file.path} is in the output folder but was not written by pimcp; it was left alone`,
+        {
+          severity: "error",
+          file: file.path,
+          notes: ["move it away, or choose another folder with --out or the top-level key `out`"],
+        },
+      ),
     );
     return undefined;
   }
@@ -88,7 +94,8 @@ async function obsoleteFiles(
     if (wanted.has(path) || path === MANIFEST || !isInside(folder, path)) continue;
     const found = await read(join(folder, path));
     if (found.kind === "absent") continue;
-    if (found.kind === "text" && sha256(found.text) === digest) obsolete.push({ path, status: "removed" });
+    if (found.kind === "text" && sha256(found.text.replaceAll("\r\n", "\n")) === digest)
+      obsolete.push({ path, status: "removed" });
     else
       diagnostics.push(
         diagnostic("output-foreign", `${path} is no longer generated, but was edited by hand; it was left in place`, {
@@ -112,7 +119,9 @@ async function carryOut(folder: string, intents: readonly Intent[]): Promise<Dia
       staged.push({ from: to + suffix, to });
       await writeFile(to + suffix, content);
     }
-    const manifestLast = [...staged].sort((a, b) => Number(isManifest(folder, a.to)) - Number(isManifest(folder, b.to)));
+    const manifestLast = [...staged].sort(
+      (a, b) => Number(isManifest(folder, a.to)) - Number(isManifest(folder, b.to)),
+    );
     for (const { from, to } of manifestLast) {
       if (isManifest(folder, to)) await removeObsolete(folder, intents);
       await rename(from, to);
@@ -148,7 +157,10 @@ class LeadsOutside extends Error {
 
 function unwritable(folder: string, error: unknown): Diagnostic {
   if (error instanceof LeadsOutside) {
-    return diagnostic("output-outside", `refused to write into ${error.message}: the link leads out of the output folder`);
+    return diagnostic(
+      "output-outside",
+      `refused to write into ${error.message}: the link leads out of the output folder`,
+    );
   }
   const code = error instanceof Error && "code" in error ? String(error.code) : String(error);
   const reasons: Record<string, string> = {

@@ -7,7 +7,7 @@
  * An entry reads `term 3:42 1 5:17+2`: document 2 (steps start at -1) with weight 42, document 3 with the same
  * weight, document 8 with weight 17 and the two documents after it likewise.
  *
- * Why not MiniSearch's own JSON: for 3,000 tools it takes about 100 ms to load and up to 26 ms a query
+ * Why not MiniSearch's own JSON: for 3,000 tools it takes about 100 ms to load and 26 ms or more for a long query
  * on the machine where this form takes 5 and less than 2 (`tests/bench/search.bench.mjs`).
  */
 import { byCodeUnit } from "./canonical.ts";

@@ -15,7 +15,7 @@ import { findRecord, type RunKey } from "../cache/record.ts";
 import type { ScopeReport, ServerReport } from "../compile.ts";
 import type { WriteResult } from "../write.ts";
 import type { Invocation } from "./commands.ts";
-import { EXIT, type Io } from "./io.ts";
+import { EXIT, type Io, interruptedExit } from "./io.ts";
 import { diagnosticsText } from "./print.ts";
 import { summaryLines } from "./summary.ts";
 import { version } from "./version.ts";
@@ -52,7 +52,7 @@ export async function run(invocation: Invocation, io: Io): Promise<number> {
     return EXIT.usage;
   }
   const result = await compileOnce(invocation, request, io);
-  if (io.signal.aborted) return EXIT.interrupted;
+  if (io.signal.aborted) return interruptedExit(io.signal);
   print(result, invocation, io);
   return result.diagnostics.some((found) => found.severity === "error") ? EXIT.reported : EXIT.ok;
 }
@@ -115,8 +115,8 @@ export function understand({ flags }: Invocation, io: Io): CompileRequest | stri
   };
 }
 
-/** Prints a result: diagnostics on stderr, the summary or the JSON object on stdout. */
-export function print(result: CompileResult, invocation: Invocation, io: Io): void {
+/** Prints a result: diagnostics on stderr, the summary or the JSON object on stdout, on one line where many follow. */
+export function print(result: CompileResult, invocation: Invocation, io: Io, oneLine = false): void {
   const verbose = invocation.flags["verbose"] === true;
   if (invocation.flags["json"]) {
     const json: CompileJson = {
@@ -127,7 +127,7 @@ export function print(result: CompileResult, invocation: Invocation, io: Io): vo
       ),
       diagnostics: result.diagnostics,
     };
-    io.out(`${JSON.stringify(json, undefined, 2)}\n`);
+    io.out(`${JSON.stringify(json, undefined, oneLine ? 0 : 2)}\n`);
     return;
   }
   io.err(diagnosticsText(result.diagnostics, io.errLook, verbose));

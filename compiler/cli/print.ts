@@ -24,7 +24,7 @@ export function printable(text: string): string {
   return text
     .replace(/[\t\n\r\u2028\u2029]+/g, " ")
     .replace(
-      /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g,
+      /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g,
       (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
     );
 }

@@ -13,7 +13,7 @@ import { BuildLoop } from "../watch/build-loop.ts";
 import { watchConfiguration } from "../watch/config-watcher.ts";
 import { ServerWatcher, type WatchedServer } from "../watch/server-watcher.ts";
 import type { Invocation } from "./commands.ts";
-import { type CompileRequest, compileOnce, configurationOptions, print, understand } from "./compile-command.ts";
+import { type CompileRequest, type CompileResult, compileOnce, configurationOptions, print, understand } from "./compile-command.ts";
 import { EXIT, type Io } from "./io.ts";
 
 const QUIET_MS = 100;
@@ -78,7 +78,7 @@ async function build(
   io: Io,
   servers: ServerWatcher,
 ): Promise<void> {
-  if (reasons.has(CONFIG_REASON)) print(await compileOnce(invocation, request, io), invocation, io);
+  if (reasons.has(CONFIG_REASON)) printBuild(await compileOnce(invocation, request, io), invocation, io);
   const announced = [...reasons].flatMap((reason) =>
     reason.startsWith(SERVER_REASON) ? [reason.slice(SERVER_REASON.length)] : [],
   );
@@ -91,7 +91,12 @@ async function build(
       reports.some((server) => server.name === name && server.status === "compiled"),
     );
   }
-  if (reports.some((server) => server.status !== "unchanged")) print(result, invocation, io);
+  if (reports.some((server) => server.status !== "unchanged")) printBuild(result, invocation, io);
+}
+
+/** With `--json` one object a line (NDJSON). A build that a signal cut short has nothing to say. */
+function printBuild(result: CompileResult, invocation: Invocation, io: Io): void {
+  if (!io.signal.aborted) print(result, invocation, io, true);
 }
 
 /** The compiled servers that say they announce changes of their tools. */

@@ -5,7 +5,7 @@
 import { RefusedError, ServerError } from "../../runtime/errors.ts";
 import { createRuntime, type Runtime } from "../../runtime/runtime.ts";
 import type { Invocation } from "./commands.ts";
-import { EXIT, type Io } from "./io.ts";
+import { EXIT, type Io, interruptedExit } from "./io.ts";
 import { diagnosticsText, printable } from "./print.ts";
 
 /** Runs `use`. A refused call of bad arguments, a dead server and a protocol error are reported, not thrown. */
@@ -27,7 +27,7 @@ export async function withRuntime(
     if (runtime.diagnostics.length > 0) io.err(diagnosticsText(runtime.diagnostics, io.errLook, verbose));
     return await use(runtime);
   } catch (error) {
-    if (io.signal.aborted) return EXIT.interrupted;
+    if (io.signal.aborted) return interruptedExit(io.signal);
     if (!(error instanceof ServerError || error instanceof RefusedError)) throw error;
     if (flags["json"]) io.out(`${JSON.stringify({ error: errorJson(error) })}\n`);
     io.err(`pimcp ${command}: ${lines(error.message)}\n`);

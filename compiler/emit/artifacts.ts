@@ -4,8 +4,8 @@
  */
 import { byCodeUnit, sha256 } from "../../schemas/canonical.ts";
 import type { CatalogFile, CatalogServer } from "../../schemas/catalog.schema.ts";
-import type { Configuration, Scope, ServerOverride } from "../../schemas/config/server-config.ts";
 import { connectionDigest, settingsDigest } from "../../schemas/config/digest.ts";
+import type { Configuration, Scope, ServerOverride } from "../../schemas/config/server-config.ts";
 import type { ExposureFile } from "../../schemas/exposure.schema.ts";
 import type { LimitsFile } from "../../schemas/limits.schema.ts";
 import type { Manifest } from "../../schemas/manifest.schema.ts";
@@ -22,7 +22,11 @@ export interface GeneratedFile {
 }
 
 /** The JSON artifacts and codemode.d.ts; stubs and the search index come from modules of their own. */
-export function jsonArtifacts(plan: ScopePlan, budgeted: Budgeted, overrides: Configuration["overrides"]): GeneratedFile[] {
+export function jsonArtifacts(
+  plan: ScopePlan,
+  budgeted: Budgeted,
+  overrides: Configuration["overrides"],
+): GeneratedFile[] {
   return [
     { path: "catalog.json", content: artifactJson(catalogFile(plan.servers)) },
     { path: "exposure.json", content: artifactJson(exposureFile(plan.servers, overrides)) },
@@ -49,20 +53,28 @@ function catalogFile(servers: readonly ServerPlan[]): CatalogFile {
 
 function exposureFile(servers: readonly ServerPlan[], overrides: Configuration["overrides"]): ExposureFile {
   const tools = servers.flatMap((server) =>
-    server.tools.map(({ tool, exposure, rule }) => [
-      tool.name,
-      { server: server.config.name, tool: tool.tool, exposure, rule },
-    ] as const),
+    server.tools.map(
+      ({ tool, exposure, rule }) =>
+        [tool.name, { server: server.config.name, tool: tool.tool, exposure, rule }] as const,
+    ),
   );
-  const configured = servers.map(({ config }) => [
-    config.name,
-    { ...(config.exposure && { exposure: config.exposure }), toolExposure: config.toolExposure.map((rule) => ({ ...rule })) },
-  ] as const);
+  const configured = servers.map(
+    ({ config }) =>
+      [
+        config.name,
+        {
+          ...(config.exposure && { exposure: config.exposure }),
+          toolExposure: config.toolExposure.map((rule) => ({ ...rule })),
+        },
+      ] as const,
+  );
   return {
     formatVersion: 1,
     servers: sorted(Object.fromEntries(configured)),
     tools: sorted(Object.fromEntries(tools)),
-    overrides: sorted(Object.fromEntries(Object.entries(overrides).map(([name, entry]) => [name, overrideEntry(entry)]))),
+    overrides: sorted(
+      Object.fromEntries(Object.entries(overrides).map(([name, entry]) => [name, overrideEntry(entry)])),
+    ),
   };
 }
 

@@ -9,8 +9,6 @@ import type { Exposure } from "../../schemas/config/server-config.ts";
 import type { SearchFile } from "../../schemas/search.schema.ts";
 import { searchDocument } from "../../schemas/search-document.ts";
 import { searchFile } from "../../schemas/search-file.ts";
-import type { GeneratedFile } from "./artifacts.ts";
-import { artifactJson } from "./json.ts";
 
 /** What the index needs of a plan (`ServerPlan` has it). */
 export interface SearchableServer {
@@ -23,9 +21,4 @@ export function buildSearchIndex(servers: readonly SearchableServer[]): SearchFi
     tools.filter(({ exposure }) => exposure !== "hidden").map(({ tool }) => searchDocument(catalog, tool)),
   );
   return searchFile(documents.sort((a, b) => byCodeUnit(a.server, b.server) || byCodeUnit(a.tool, b.tool)));
-}
-
-/** search.json of a plan. */
-export function emitSearchIndex(plan: { readonly servers: readonly SearchableServer[] }): GeneratedFile {
-  return { path: "search.json", content: artifactJson(buildSearchIndex(plan.servers)) };
 }

@@ -4,6 +4,7 @@
  * what leaving a value out says anyway) is no constraint. Every tag is one clean line.
  */
 
+import { canonicalJson } from "../../schemas/canonical.ts";
 import type { JsonObject } from "./references.ts";
 import { commentText } from "./untrusted-text.ts";
 
@@ -128,7 +129,7 @@ function countRange(min: unknown, max: unknown, unit: string): string {
 function defaultTag(value: unknown, limits: TagLimits, seen: string): string {
   if (value === undefined || value === null) return "";
   if (!limits.plainDefaults && isPlainDefault(value)) return "";
-  const json = JSON.stringify(value);
+  const json = canonicalJson(value);
   if (json.length > limits.default) return "";
   // Descriptions often state the default themselves: "Results per page (default 20)".
   if (/default/i.test(seen) && seen.includes(typeof value === "string" ? value : json)) return "";

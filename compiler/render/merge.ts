@@ -4,6 +4,7 @@
  * accepts at least what the parts accept together. A part holding only `if`, `not` or annotations adds
  * nothing and so widens nothing.
  */
+import { canonicalJson } from "../../schemas/canonical.ts";
 import { isObject, type JsonObject } from "./references.ts";
 
 /** Keywords that shape the type. A `$ref` beside none of them is just a reference. */
@@ -176,8 +177,8 @@ function mergeValues(merged: Merged, values: unknown): void {
     merged["enum"] = values;
     return;
   }
-  const theirs = new Set(values.map((value) => JSON.stringify(value)));
-  merged["enum"] = before.filter((value) => theirs.has(JSON.stringify(value)));
+  const theirs = new Set(values.map((value) => canonicalJson(value)));
+  merged["enum"] = before.filter((value) => theirs.has(canonicalJson(value)));
 }
 
 function narrower(before: unknown, next: unknown, both: Both): unknown {

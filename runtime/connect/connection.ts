@@ -40,7 +40,7 @@ export interface ConnectionContext {
   readonly config: ServerConfig;
   readonly secrets: readonly string[];
   /** A new session, by the verdict given or by negotiation. */
-  reconnect(verdict: EraVerdict | undefined): Promise<SessionOutcome>;
+  reconnect(verdict: EraVerdict | undefined, signal: AbortSignal): Promise<SessionOutcome>;
   onVerdictChanged(before: EraVerdict, after: EraVerdict): void;
 }
 
@@ -78,7 +78,7 @@ class LiveConnection implements Connection {
   }
 
   get closed(): boolean {
-    return this.#closed || this.#closing || (this.#session.closed && this.#replacing === undefined);
+    return this.#closed || this.#closing.signal.aborted || (this.#session.closed && this.#replacing === undefined);
   }
 
   get client(): Sdk.Client {
@@ -93,7 +93,7 @@ class LiveConnection implements Connection {
     const session = this.#session;
     const wasProven = session.proven;
     const outcome = await session.request(method, params, options);
-    if (outcome.ok || this.#closing || options.signal?.aborted) return outcome;
+    if (outcome.ok || this.#closing.signal.aborted || options.signal?.aborted) return outcome;
     const { failure } = outcome;
     if (failure.kind === "session-lost") {
       const renewed = await this.#replace(session, session.verdict);
@@ -159,7 +159,7 @@ class LiveConnection implements Connection {
   }
 
   async close(): Promise<void> {
-    this.#closing = true;
+    this.#closing.abort();
     await this.#replacing;
     await this.#session.close();
     this.#ended();
@@ -190,7 +190,7 @@ class LiveConnection implements Connection {
   }
 
   async #reconnect(session: Session, verdict: EraVerdict | undefined): Promise<Session | undefined> {
-    const outcome = await this.#context.reconnect(verdict);
+    const outcome = await this.#context.reconnect(verdict, this.#closing.signal);
     if (!outcome.ok) return undefined;
     const before = session.verdict;
     this.#adopt(outcome.session);

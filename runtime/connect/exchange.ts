@@ -5,7 +5,13 @@
  * SDK is handed a small stand-in to complete its bookkeeping with. So a result is never validated,
  * copied or refused here: one bad tool can't fail a list, and 100 MB cost one `JSON.parse`.
  */
-import type { JSONRPCMessage, Transport, TransportSendOptions } from "@modelcontextprotocol/client";
+import type {
+  JSONRPCMessage,
+  JSONRPCNotification,
+  JSONRPCRequest,
+  Transport,
+  TransportSendOptions,
+} from "@modelcontextprotocol/client";
 import { classifyMessage, type IncomingMessage, idInHead, idInTail, isObject, type RequestId } from "./message.ts";
 
 /** What a transport knows of a message too long to be delivered: its beginning, later its end, or whom it answers. */
@@ -65,6 +71,8 @@ interface OpenRequest {
   readonly method: string;
   readonly slot: ResultSlot | undefined;
   readonly awaited: boolean;
+  /** Ends the HTTP exchange of a request that is given up. */
+  readonly giveUp: AbortController | undefined;
 }
 
 const RELEASE_MS = 20;
@@ -121,43 +129,60 @@ export class Exchange implements Transport {
   /** The wire has been started by whoever made it: `server/discover` may have passed over it already. */
   async start(): Promise<void> {}
 
-  async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
-    if ("method" in message && "id" in message) this.#opened(message);
-    else if ("method" in message && message.method === "notifications/cancelled") {
-      this.#settled(message.params?.["requestId"] as RequestId);
-    }
-    const isRequest = "method" in message && "id" in message;
-    try {
-      await this.#wire.send(
-        message,
-        isRequest ? { onRequestStreamEnd: () => this.#brokenOff(message.id), ...options } : options,
-      );
-    } catch (error) {
-      if (isRequest) this.#settled(message.id);
-      // By then the handshake has succeeded, and a server that minds the notice can still be talked to.
-      if (isRequest || !isInitialized(message)) throw error;
-      this.onerror?.(error as Error);
-    }
+  send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
+    if (!("method" in message)) return this.#wire.send(message, options);
+    return "id" in message ? this.#sendRequest(message, options) : this.#sendNotice(message, options);
   }
 
   async close(): Promise<void> {
     await this.#wire.close();
   }
 
-  /** The request has been given up; an answer that still comes is dropped. */
-  forget(id: RequestId): void {
-    this.#settled(id);
+  async #sendRequest(message: JSONRPCRequest, options?: TransportSendOptions): Promise<void> {
+    const request = this.#opened(message, options);
+    const { id } = message;
+    try {
+      await this.#wire.send(message, {
+        onRequestStreamEnd: () => this.#brokenOff(id),
+        ...options,
+        ...(request.giveUp && { requestSignal: request.giveUp.signal }),
+      });
+    } catch (error) {
+      this.#settled(id);
+      if (!request.giveUp?.signal.aborted) throw error;
+    }
   }
 
-  #opened(message: { id: RequestId; method: string; params?: Record<string, unknown> | undefined }): void {
-    const slot = (message.params as { [SLOT]?: ResultSlot } | undefined)?.[SLOT];
-    const awaited = message.method !== "subscriptions/listen";
-    this.#open.set(message.id, { id: message.id, method: message.method, slot, awaited });
-    if (!awaited) return;
-    this.#awaited++;
-    if (this.#held) return;
-    this.#held = true;
-    this.#wire.hold?.(true);
+  async #sendNotice(message: JSONRPCNotification, options?: TransportSendOptions): Promise<void> {
+    const cancelled = message.method === "notifications/cancelled";
+    const request = cancelled ? this.#open.get(message.params?.["requestId"] as RequestId) : undefined;
+    if (request !== undefined) this.#settled(request.id);
+    try {
+      await this.#wire.send(message, options);
+    } catch (error) {
+      // By then the handshake has succeeded, and a server that minds the notice can still be talked to.
+      if (message.method !== "notifications/initialized") throw error;
+      this.onerror?.(error as Error);
+    } finally {
+      request?.giveUp?.abort();
+    }
+  }
+
+  #opened(message: JSONRPCRequest, options: TransportSendOptions | undefined): OpenRequest {
+    const { id, method, params } = message;
+    const slot = (params as { [SLOT]?: ResultSlot } | undefined)?.[SLOT];
+    const awaited = method !== "subscriptions/listen";
+    // The SDK gives up a legacy request by a notice alone, and its HTTP exchange would stay open.
+    const giveUp = this.hasPerRequestStream && !options?.requestSignal ? new AbortController() : undefined;
+    options?.requestSignal?.addEventListener("abort", () => this.#settled(id), { once: true });
+    const request: OpenRequest = { id, method, slot, awaited, giveUp };
+    this.#open.set(id, request);
+    if (awaited) this.#awaited++;
+    if (awaited && !this.#held) {
+      this.#held = true;
+      this.#wire.hold?.(true);
+    }
+    return request;
   }
 
   #settled(id: RequestId): void {
@@ -183,7 +208,7 @@ export class Exchange implements Transport {
   #receive(message: JSONRPCMessage, kind: IncomingMessage | undefined): void {
     if (kind === undefined) return;
     if (kind.kind === "result" || kind.kind === "error") {
-      const request = this.#answered(kind.id);
+      const request = this.#answered(kind.id) ?? this.#answeredWithoutId(kind);
       if (request === undefined) {
         this.#strayResponses++;
         return;
@@ -201,6 +226,16 @@ export class Exchange implements Transport {
     const exact = this.#open.get(id as RequestId);
     if (exact !== undefined || typeof id !== "string" || !/^\d+$/.test(id)) return exact;
     return this.#open.get(Number(id));
+  }
+
+  /** JSON-RPC answers a request whose id it could not read with an error for `null`. */
+  #answeredWithoutId(kind: IncomingMessage): OpenRequest | undefined {
+    const nobody = kind.kind === "error" && (kind.id === null || kind.id === undefined);
+    return nobody && this.#awaited === 1 ? this.#onlyAwaited() : undefined;
+  }
+
+  #onlyAwaited(): OpenRequest | undefined {
+    return [...this.#open.values()].find(({ awaited }) => awaited);
   }
 
   #result(request: OpenRequest, raw: Record<string, unknown>): JSONRPCMessage {
@@ -252,7 +287,7 @@ export class Exchange implements Transport {
     this.#oversizeSettled = streaming && settled;
     if (settled) return;
     const id = streaming ? idInHead(message.head) : "id" in message ? message.id : idInTail(message.tail);
-    const only = this.#awaited === 1 ? [...this.#open.values()].find(({ awaited }) => awaited) : undefined;
+    const only = this.#awaited === 1 ? this.#onlyAwaited() : undefined;
     const request = id === undefined ? only : this.#answered(id);
     if (request === undefined) return;
     this.#oversizeSettled = streaming;
@@ -265,10 +300,6 @@ export class Exchange implements Transport {
     this.#settled(request.id);
     this.#forward(errorResponse(request, { code: -32603, message }));
   }
-}
-
-function isInitialized(message: JSONRPCMessage): boolean {
-  return "method" in message && message.method === "notifications/initialized";
 }
 
 function errorResponse(request: OpenRequest, error: { code: number; message: string; data?: unknown }): JSONRPCMessage {

@@ -151,7 +151,7 @@ function describe(config: ServerConfig, failure: Failure, { ending, doing }: Cir
     case "not-started":
       return unreachable(`${commandName(config)} ${whyNotStarted(failure.code)}`, startRemedy(failure.code));
     case "closed":
-      return unreachable(`the server process ${ending ?? "closed the connection"} while ${doing}`);
+      return unreachable(`${subject(config)} ${ending ?? "closed the connection"} while ${doing}`);
     case "timeout":
       return { code: "server-timeout", message: `${failure.message} while ${doing}`, notes: [] };
     case "cancelled":
@@ -171,6 +171,10 @@ function describe(config: ServerConfig, failure: Failure, { ending, doing }: Cir
     default:
       return { code: "protocol-mismatch", message: `${failure.message} while ${doing}`, notes: [] };
   }
+}
+
+function subject(config: ServerConfig): string {
+  return config.transport.kind === "stdio" ? "the server process" : "the server";
 }
 
 /** As written, unexpanded: the value may be a secret or a path of this machine. */

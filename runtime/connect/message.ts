@@ -29,8 +29,12 @@ export function classifyMessage(value: unknown): IncomingMessage | undefined {
   if (isObject(error)) return { kind: "error", id, error: rpcErrorOf(error) };
   // Logs are objects too (`{"level":"info"}`, `{"result":"ok"}`): a result is an object that answers some id.
   if (isObject(result) && "id" in value) return { kind: "result", id, result };
+  if (result !== undefined && isRequestId(id) && value["jsonrpc"] === "2.0")
+    return { kind: "error", id, error: NO_OBJECT };
   return undefined;
 }
+
+const NO_OBJECT: RpcError = { code: -32603, message: "the server's result is not an object" };
 
 export function isMessage(value: unknown): boolean {
   return classifyMessage(value) !== undefined;

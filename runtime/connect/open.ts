@@ -81,8 +81,8 @@ export async function openConnection(config: ServerConfig, options: OpenOptions)
   const connection = connectionOver(result.outcome.session, {
     config,
     secrets: resolved.secrets,
-    reconnect: async (verdict) => {
-      const { outcome } = await attempt(verdict);
+    reconnect: async (verdict, closing) => {
+      const { outcome } = await attempt(verdict, closing);
       return outcome;
     },
     onVerdictChanged: (before, after) => options.onNotice?.(verdictChanged(config, before, after)),

@@ -36,7 +36,7 @@ function createRegistry(): Registry {
   const watched = (["SIGINT", "SIGTERM", "SIGHUP"] as const).map((signal) => {
     const listener = () => {
       // A host with a handler of its own decides what the signal means; "exit" follows if it ends.
-      if (process.listenerCount(signal) > 1) return;
+      if (process.listenerCount(signal) - waitingListeners() > 1) return;
       killAll();
       process.removeListener(signal, listener);
       process.kill(process.pid, signal);
@@ -50,6 +50,21 @@ function createRegistry(): Registry {
     }
   };
   return { pids, watchSignals };
+}
+
+/**
+ * Listeners of `signal-exit`, which is in most programs through one package or another. Like ours they
+ * end the program only if nobody else listens, so two of the kind must not wait for each other.
+ */
+function waitingListeners(): number {
+  const emitters = [
+    (process as { __signal_exit_emitter__?: unknown }).__signal_exit_emitter__,
+    (globalThis as Record<symbol, unknown>)[Symbol.for("signal-exit emitter")],
+  ];
+  return emitters.reduce<number>((sum, emitter) => {
+    const count = typeof emitter === "object" && emitter !== null ? (emitter as { count?: unknown }).count : undefined;
+    return sum + (typeof count === "number" ? count : 0);
+  }, 0);
 }
 
 /** Registers the child's group for the way out; the returned function forgets it. */

@@ -89,8 +89,11 @@ function readVerified(label: string, manifest: Manifest, path: string, readFile:
     );
   }
   if (sha256(bytes) === manifest.files[path]) return { ok: true, value: decode(bytes) };
+  // git may have converted the line ends on its way out of the repository; nothing we write holds a carriage return.
+  const text = decode(bytes).replaceAll("\r\n", "\n");
+  if (sha256(text) === manifest.files[path]) return { ok: true, value: text };
   return refuse(label, "artifacts-torn", `${path} is not the file that manifest.json was written for`, [
-    "an interrupted compile, an edit by hand, a half-resolved merge or converted line ends do this",
+    "an interrupted compile, an edit by hand or a half-resolved merge does this",
   ]);
 }
 

@@ -1,6 +1,6 @@
 /** What is remembered between compiles, for how long, and for whom. */
 import { mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { readTree } from "../golden.ts";
 import { codes, FRESH, Stub, statuses, tool, variable, Workspace } from "./pimcp.ts";
@@ -21,7 +21,7 @@ describe("ttlMs", () => {
     ["absent, none configured", {}, {}, 2, 0],
     ["absent, configured for the server", {}, { ttlMs: HOUR }, 1, HOUR],
     ["0, whatever is configured", { listMeta: { ttlMs: 0 } }, { ttlMs: HOUR }, 2, 0],
-    ["of all pages", { pages: [page("a", { ttlMs: HOUR }), page("b", { ttlMs: 2 * HOUR })] }, {}, 1, HOUR],
+    ["of all pages", { pages: [page("a", { ttlMs: HOUR }), page("b", { ttlMs: 2 * HOUR })] }, {}, 2, HOUR],
     ["0 on the last page", { pages: [page("a", { ttlMs: HOUR }), page("b", { ttlMs: 0 })] }, {}, 4, 0],
     ["absent on the last page", { pages: [page("a", { ttlMs: HOUR }), page("b", {})] }, {}, 4, 0],
     ["of the wrong type", { listMeta: { ttlMs: "3600000" } }, {}, 2, 0],
@@ -221,7 +221,7 @@ describe("cache files", () => {
     const runs = await Promise.all([1, 2, 3, 4].map(() => work.compile()));
     expect(runs.map((run) => run.code)).toEqual([0, 0, 0, 0]);
     for (const file of filesBelow(work.cache)) {
-      expect(file).not.toMatch(/tmp/);
+      expect(basename(file)).not.toMatch(/tmp/);
       if (file.endsWith(".json")) JSON.parse(readFileSync(file, "utf8"));
     }
     expect((await work.compile("--check")).code).toBe(0);

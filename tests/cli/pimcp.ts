@@ -125,14 +125,13 @@ export class Stub {
   readonly entry: { readonly command: string; readonly args: readonly string[]; readonly env: Record<string, string> };
   /** In the command line of each of its processes. */
   readonly marker: string;
-  readonly #options: string;
-  readonly #log: string;
+  /** Where its options and its log are. */
+  readonly folder = scratchFolder();
+  readonly #options = join(this.folder, "options.json");
+  readonly #log = join(this.folder, "log");
 
   constructor(options: object = {}) {
-    const folder = scratchFolder();
-    this.marker = `stub-${folder.slice(folder.lastIndexOf("-") + 1)}`;
-    this.#options = join(folder, "options.json");
-    this.#log = join(folder, "log");
+    this.marker = `stub-${this.folder.slice(this.folder.lastIndexOf("-") + 1)}`;
     this.entry = { command: process.execPath, args: [stubFile, this.marker], env: { STUB_FILE: this.#options } };
     this.set(options);
   }

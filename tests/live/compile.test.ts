@@ -10,7 +10,15 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readTree, type Tree } from "../golden.ts";
 import { declarationErrors, stubErrors } from "../type-check.ts";
 import { INSTALL_LIMIT_MS, type Installation, installServers } from "./install.ts";
-import { type CompileRun, compile, createProject, type Project, removeProject, seesProcesses } from "./pimcp.ts";
+import {
+  type CompileRun,
+  compile,
+  createProject,
+  interruptedCompile,
+  type Project,
+  removeProject,
+  seesProcesses,
+} from "./pimcp.ts";
 import { LIVE_SERVERS, type LiveServer, SECRETS } from "./servers.ts";
 
 const LIMIT_MS = 300_000;
@@ -140,6 +148,24 @@ describe.each(groups)("%s", (_, servers) => {
     expect([checked.exit, checked.json.ok]).toEqual([0, true]);
     expect(checked.json.files.filter((file) => file.status !== "unchanged")).toEqual([]);
     expect(checked.processes.most).toBe(0);
+  });
+});
+
+describe("an interrupted compile", () => {
+  test.runIf(seesProcesses).each([
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+  ] as const)("%s ends it and its servers, and writes nothing", { timeout: LIMIT_MS }, async (signal, code) => {
+    const project = createProject(LIVE_SERVERS.filter((server) => server.always));
+    try {
+      const { exit, stdout, left } = await interruptedCompile(project, signal);
+      expect(exit).toBe(code);
+      expect(stdout).toBe("");
+      expect(left).toEqual([]);
+      expect(readTree(project.generated)).toEqual({});
+    } finally {
+      removeProject(project);
+    }
   });
 });
 

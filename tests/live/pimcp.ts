@@ -7,6 +7,7 @@ import { randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { ServerReport } from "../../compiler/compile.ts";
 import type { WriteResult } from "../../compiler/write.ts";
@@ -53,7 +54,37 @@ export function removeProject({ folder }: Project): void {
 }
 
 /** Runs `pimcp compile --json …` in the project. */
-export async function compile({ folder, cache }: Project, ...flags: string[]): Promise<CompileRun> {
+export async function compile(project: Project, ...flags: string[]): Promise<CompileRun> {
+  const started = performance.now();
+  let most = 0;
+  const run = start(project, flags, (servers) => {
+    most = Math.max(most, servers.length);
+  });
+  const { exit, stdout, stderr, left } = await run.ended;
+  const durationMs = Math.round(performance.now() - started);
+  if (stdout === "") throw new Error(`pimcp compile printed nothing and exited with ${exit}: ${stderr}`);
+  return { exit, stdout, stderr, json: JSON.parse(stdout), durationMs, processes: { most, left } };
+}
+
+/** Runs it and sends the signal as soon as a server of it runs. */
+export function interruptedCompile(project: Project, signal: NodeJS.Signals): Promise<Ended> {
+  let sent = false;
+  const run = start(project, [], (servers) => {
+    if (sent || servers.length === 0) return;
+    sent = run.child.kill(signal);
+  });
+  return run.ended;
+}
+
+interface Ended {
+  readonly exit: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Server processes that were left. */
+  readonly left: readonly number[];
+}
+
+function start({ folder, cache }: Project, flags: readonly string[], onServers: (pids: readonly number[]) => void) {
   const home = join(dirname(folder), "home");
   const marker = randomUUID();
   const env = {
@@ -64,22 +95,28 @@ export async function compile({ folder, cache }: Project, ...flags: string[]): P
     PIMCP_CACHE_DIR: cache,
     [MARKER]: marker,
   };
-  const started = performance.now();
   const child = spawn(process.execPath, [BIN, "compile", "--json", ...flags], { cwd: folder, env });
-  let [stdout, stderr, most] = ["", "", 0];
+  let [stdout, stderr] = ["", ""];
   child.stdout.on("data", (chunk) => (stdout += chunk));
   child.stderr.on("data", (chunk) => (stderr += chunk));
-  const watching = setInterval(() => {
-    most = Math.max(most, marked(marker).filter((pid) => pid !== child.pid).length);
-  }, 200);
-  const exit = await new Promise<number | null>((resolve) => child.on("close", resolve));
-  const durationMs = Math.round(performance.now() - started);
-  clearInterval(watching);
-  return { exit, stdout, stderr, json: JSON.parse(stdout), durationMs, processes: { most, left: marked(marker) } };
+  const watching = setInterval(() => onServers(marked(marker).filter((pid) => pid !== child.pid)), 100);
+  const ended = new Promise<Ended>((resolve) => {
+    child.on("close", (exit) => {
+      clearInterval(watching);
+      survivors(marker).then((left) => resolve({ exit, stdout, stderr, left }));
+    });
+  });
+  return { child, ended };
 }
 
 /** Whether processes can be looked through here. */
 export const seesProcesses: boolean = existsSync("/proc/self/environ");
+
+/** Processes that are still there some time later; a killed one takes a moment to go. */
+async function survivors(marker: string): Promise<number[]> {
+  for (let tries = 20; tries > 0 && marked(marker).length > 0; tries--) await setTimeout(100);
+  return marked(marker);
+}
 
 /** Processes whose environment holds the marker. Zombies have none, and those of other users can't be read. */
 function marked(marker: string): number[] {

@@ -235,8 +235,8 @@ describe("requests", () => {
     expect(await connection.request("tools/list")).toMatchObject({ ok: true });
   });
 
-  test("a time limit and a cancel", async () => {
-    const server = await stubServer({ era: "modern" });
+  test.each([["legacy"], ["modern"]])("a time limit and a cancel end the exchange: %s", async (era) => {
+    const server = await stubServer({ era });
     const connection = await connect(server.config);
     const hang = (options: object) => connection.request("tools/call", { name: "hang" }, options);
     expect(await hang({ timeoutMs: 200 })).toMatchObject({ ok: false, failure: { kind: "timeout", timeoutMs: 200 } });
@@ -244,6 +244,7 @@ describe("requests", () => {
     setTimeout(() => cancel.abort(), 100);
     expect(await hang({ signal: cancel.signal })).toMatchObject({ ok: false, failure: { kind: "cancelled" } });
     expect(await echo(connection)).toMatchObject({ ok: true });
+    await eventually(() => asked(server).filter((one) => one === "gone").length === 2, "both exchanges are given up");
   });
 
   test("headers reach every request, expanded", async () => {

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import fc from "fast-check";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import type { Connection } from "../../runtime/connect/connection.ts";
 import { LineReader } from "../../runtime/connect/lines.ts";
 import { classifyMessage, idInHead, idInTail } from "../../runtime/connect/message.ts";
@@ -28,6 +28,8 @@ async function call(connection: Connection, name: string, args = {}, options = {
 }
 
 const legacy = { era: "legacy", verdict: "answered", protocolVersion: "2025-11-25", transport: "stdio" } as const;
+
+const BESIDE_SIGNAL_EXIT = "(await import('signal-exit')).onExit(() => {});";
 
 describe("framing", () => {
   function read(chunks: readonly Buffer[], maxBytes = 1000): string[] {
@@ -60,21 +62,30 @@ describe("framing", () => {
     expect(read([Buffer.from("12345678\n")], 8)).toEqual(["12345678"]);
   });
 
-  test("bytes are handled a bounded number of times: 16 times the line costs about 16 times the work", () => {
-    const work = (megabytes: number) => {
-      const chunk = Buffer.alloc(64 * 1024, 0x61);
-      const times = [1, 2, 3].map(() => {
-        const reader = new LineReader(1e9, { onLine: () => {}, onOversize: () => {}, onOversizeEnd: () => {} });
-        const start = performance.now();
-        for (let n = 0; n < megabytes * 16; n++) reader.push(chunk);
-        reader.push(Buffer.from("\n"));
-        return performance.now() - start;
-      });
-      return Math.min(...times);
-    };
-    work(4);
-    // Quadratic work would be 256 times as much.
-    expect(work(64) / work(4)).toBeLessThan(64);
+  test("each byte of a long line is copied once, in however many chunks it comes", () => {
+    const concat = vi.spyOn(Buffer, "concat");
+    const chunk = Buffer.alloc(1000, 0x61);
+    const lengths: number[] = [];
+    const reader = new LineReader(1e9, {
+      onLine: (line) => lengths.push(line.length),
+      onOversize: () => {},
+      onOversizeEnd: () => {},
+    });
+    for (let n = 0; n < 20_000; n++) reader.push(chunk);
+    reader.push(Buffer.from("\n"));
+    const copied = concat.mock.results.reduce((sum, { value }) => sum + (value as Buffer).length, 0);
+    concat.mockRestore();
+    expect(lengths).toEqual([20_000_000]);
+    expect(copied).toBe(20_000_000);
+  });
+
+  test("a line that is being dropped keeps no more than its two ends", () => {
+    const concat = vi.spyOn(Buffer, "concat");
+    const reader = new LineReader(5000, { onLine: () => {}, onOversize: () => {}, onOversizeEnd: () => {} });
+    for (let n = 0; n < 1000; n++) reader.push(Buffer.alloc(1000, 0x61));
+    const largest = Math.max(...concat.mock.results.map(({ value }) => (value as Buffer).length));
+    concat.mockRestore();
+    expect(largest).toBeLessThan(10_000);
   });
 });
 
@@ -88,7 +99,9 @@ describe("messages", () => {
     [{ jsonrpc: "2.0", method: "x", id: null }, "notification"],
     [{ level: "info" }, undefined],
     [{ result: {} }, undefined],
-    [{ jsonrpc: "2.0", id: 1, result: "text" }, undefined],
+    [{ jsonrpc: "2.0", id: 1, result: "text" }, "error"],
+    [{ jsonrpc: "2.0", id: 1, result: null }, "error"],
+    [{ id: 1, result: "text" }, undefined],
     [{ error: "text" }, undefined],
     ["ready", undefined],
     [null, undefined],
@@ -218,6 +231,11 @@ describe("processes", () => {
     ["returns", "", "exit"],
     ["throws", "setTimeout(() => { throw new Error('bang'); });", "exit"],
     ["is interrupted", "process.stdout.write('open\\n'); setInterval(() => {}, 1000);", "SIGINT"],
+    [
+      "is interrupted beside signal-exit",
+      `${BESIDE_SIGNAL_EXIT} process.stdout.write('open\\n'); setInterval(() => {}, 1000);`,
+      "SIGINT",
+    ],
     ["is terminated", "process.stdout.write('open\\n'); setInterval(() => {}, 1000);", "SIGTERM"],
   ])("no process is left when a program that never closes its connection %s", async (_, ending, how) => {
     const { config, marker } = stub({ grandchild: true, ignoreSigterm: true, ignoreStdinClose: true });
@@ -342,6 +360,13 @@ describe("requests", () => {
     const error = { code: -32000, message: "no\u0007 way\nsecond line", data: { a: 1 } };
     const connection = await connect(stub({ replies: { "tools/call": { error } } }).config);
     expect(await call(connection, "x")).toEqual({ kind: "rpc-error", error, message: "no way second line" });
+  });
+
+  test("an error without an id answers the one request that is open", async () => {
+    const error = { code: -32700, message: "Parse error" };
+    const options = { replies: { "tools/call": { error } }, wrongId: "null", wrongIdOn: ["tools/call"] };
+    const connection = await connect(stub(options).config);
+    expect(await call(connection, "x")).toMatchObject({ kind: "rpc-error", error });
   });
 
   test("32 calls at once each get their own answer", async () => {

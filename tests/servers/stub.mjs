@@ -246,7 +246,10 @@ function serveHttp() {
     }
     const notices = [];
     const reply = await handle(message, (notice) => notices.push({ jsonrpc: "2.0", ...notice }), o);
-    if (reply === undefined) return;
+    if (reply === undefined) {
+      response.once("close", () => log({ event: "gone" }));
+      return;
+    }
     if (o.http?.breakOff?.includes(message.method) || o.http?.reset?.includes(message.method)) {
       response.writeHead(200, { "content-type": "text/event-stream" }).write(": working\n\n");
       await sleep(50);
