@@ -18,7 +18,7 @@ import type { EraVerdict } from "./connect/verdict.ts";
 import { ServerError } from "./errors.ts";
 
 export interface ConnectionsOptions
-  extends Pick<OpenOptions, "env" | "homedir" | "capabilities" | "configure" | "fetch"> {
+  extends Pick<OpenOptions, "env" | "homedir" | "capabilities" | "configure" | "maxMessageBytes" | "fetch"> {
   readonly files: ConfigurationFiles;
   readonly table: ToolTable;
   readonly idleMs?: number | undefined;
@@ -78,9 +78,7 @@ export class Connections {
     if (own) return own;
     const config = await this.#configOf(server);
     if ("severity" in config) return { ok: false, diagnostic: config };
-    const { env, homedir, capabilities, configure, fetch, onNotice } = this.#options;
-    const prior = this.#prior(config);
-    return openConnection(config, { env, homedir, capabilities, configure, fetch, onNotice, signal, prior });
+    return openConnection(config, { ...this.#options, signal, prior: this.#prior(config) });
   }
 
   /** The server's entry of `mcp.json`, read once; a finding where it has none that can be used. */

@@ -11,7 +11,8 @@ import { DriftWatch } from "./drift-watch.ts";
 import { Resources } from "./resources.ts";
 import type { RuntimeOptions } from "./runtime.ts";
 
-export interface LiveOptions extends Pick<RuntimeOptions, "handlers" | "onDrift" | "idleMs" | "fetch" | "open"> {
+export interface LiveOptions
+  extends Pick<RuntimeOptions, "handlers" | "onDrift" | "idleMs" | "maxMessageBytes" | "fetch" | "open"> {
   readonly env: NodeJS.ProcessEnv;
   readonly homedir: string;
   readonly files: ConfigurationFiles;

@@ -37,6 +37,8 @@ export interface RuntimeOptions {
   readonly onNotice?: (notice: Diagnostic) => void;
   /** Milliseconds without a request after which a connection is closed; default 5 minutes, 0 never. */
   readonly idleMs?: number;
+  /** Bytes of the largest message taken from a server, default 256 MiB; a call whose answer is longer fails alone. */
+  readonly maxMessageBytes?: number;
   /** Used for every HTTP request. */
   readonly fetch?: typeof globalThis.fetch;
   /** Opens a server in a way of your own, such as in memory; undefined leaves it to the configuration. */

@@ -1,8 +1,9 @@
 // Builds dist/ from nothing: JavaScript and declarations, and beside them the data files that code reads by relative path.
 import { spawnSync } from "node:child_process";
-import { chmodSync, cpSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
+import { build } from "rolldown";
 
 const root = new URL("..", import.meta.url).pathname;
 rmSync(join(root, "dist"), { recursive: true, force: true });
@@ -14,4 +15,20 @@ for (const file of readdirSync(join(root, "schemas")).filter((name) => name.ends
   cpSync(join(root, "schemas", file), join(root, "dist", "schemas", file));
 }
 cpSync(join(root, "templates"), join(root, "dist", "templates"), { recursive: true });
+await bundleJsonc();
 chmodSync(join(root, "dist", "compiler", "cli", "bin.js"), 0o755);
+
+/** Why: see schemas/config/jsonc.ts. Its declarations go with it, so that nobody needs the package. */
+async function bundleJsonc() {
+  const folder = join(dirname(createRequire(import.meta.url).resolve("jsonc-parser/package.json")));
+  const license = readFileSync(join(folder, "LICENSE.md"), "utf8").trim();
+  const output = join(root, "dist", "schemas", "config", "jsonc.js");
+  await build({
+    input: output,
+    platform: "node",
+    resolve: { mainFields: ["module"] },
+    output: { file: output, format: "esm", banner: `/*! jsonc-parser\n\n${license}\n*/` },
+  });
+  const types = readFileSync(join(folder, "lib", "umd", "main.d.ts"), "utf8");
+  writeFileSync(join(root, "dist", "schemas", "config", "jsonc.d.ts"), types);
+}

@@ -2,9 +2,10 @@
  * The package as its users get it: packed, installed into a project of its own, used by command line and by import.
  */
 import { execFileSync, spawnSync } from "node:child_process";
-import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { build } from "rolldown";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 const root = join(import.meta.dirname, "..");
@@ -45,10 +46,9 @@ describe("a project that uses the packed package", () => {
     expect(readdirSync(join(folder, "generated", "servers")).sort()).toEqual(["everything.ts", "memory.ts"]);
   });
 
-  test("type-checks, runs, and ends by itself", () => {
-    expect(tsc("tsconfig.json").stdout).toBe("");
-    // The built stubs lie beside no artifacts: those are found from the working folder.
-    const { stdout, stderr, status } = run(process.execPath, ["built/main.js"]);
+  /** Runs a program and expects it to do what main.ts does, to say nothing else, and to end. */
+  const expectToWork = (program: string) => {
+    const { stdout, stderr, status } = run(process.execPath, [program]);
     expect(stderr).toBe("");
     expect(status).toBe(0);
     expect(JSON.parse(stdout)).toEqual({
@@ -58,6 +58,41 @@ describe("a project that uses the packed package", () => {
       toolError: true,
       refused: true,
     });
+  };
+
+  test("type-checks, runs, and ends by itself", () => {
+    expect(tsc("tsconfig.json").stdout).toBe("");
+    // The built stubs lie beside no artifacts: those are found from the working folder.
+    expectToWork("built/main.js");
+  });
+
+  test("works bundled into one file", async () => {
+    await build({
+      input: join(folder, "built", "main.js"),
+      platform: "node",
+      logLevel: "silent",
+      output: { file: join(folder, "bundle", "main.mjs"), format: "esm", codeSplitting: false },
+    });
+    expectToWork("bundle/main.mjs");
+  });
+
+  test("works as a package in node_modules, with the artifacts it ships", () => {
+    const shipped = join(folder, "node_modules", "shipped");
+    cpSync(join(folder, "built"), shipped, { recursive: true });
+    cpSync(join(folder, "generated"), join(shipped, "generated"), {
+      recursive: true,
+      filter: (path) => !path.endsWith(".ts") || path.endsWith(".d.ts"),
+    });
+    cpSync(join(folder, "mcp.json"), join(shipped, "mcp.json"));
+    writeFileSync(join(shipped, "package.json"), JSON.stringify({ name: "shipped", type: "module", main: "main.js" }));
+    mkdirSync(join(folder, "elsewhere"));
+    writeFileSync(join(folder, "elsewhere", "use.mjs"), 'import "shipped";');
+    const { stdout, stderr } = spawnSync(process.execPath, ["use.mjs"], {
+      cwd: join(folder, "elsewhere"),
+      encoding: "utf8",
+    });
+    expect(stderr).toBe("");
+    expect(JSON.parse(stdout)).toMatchObject({ sum: "The sum of 20 and 22 is 42." });
   });
 
   test("fails to compile on a wrong argument", () => {

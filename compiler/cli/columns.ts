@@ -12,9 +12,10 @@ const NO_WIDTH = /^(?:\p{M}|\p{Cf})+$/u;
 
 let graphemes: Intl.Segmenter | undefined;
 
-function characters(text: string): string[] {
+/** One at a time: whoever has enough stops, however long the text goes on. */
+function* characters(text: string): Generator<string> {
   graphemes ??= new Intl.Segmenter("und", { granularity: "grapheme" });
-  return [...graphemes.segment(text)].map(({ segment }) => segment);
+  for (const { segment } of graphemes.segment(text)) yield segment;
 }
 
 function characterWidth(character: string): number {
@@ -25,12 +26,28 @@ function characterWidth(character: string): number {
 /** Columns that `text` takes. */
 export function widthOf(text: string): number {
   if (ASCII.test(text)) return text.length;
-  return characters(text).reduce((width, character) => width + characterWidth(character), 0);
+  return columnsUpTo(text, Number.POSITIVE_INFINITY);
+}
+
+/** Columns that `text` takes; counting ends once they are more than `most`. */
+function columnsUpTo(text: string, most: number): number {
+  let width = 0;
+  for (const character of characters(text)) {
+    width += characterWidth(character);
+    if (width > most) break;
+  }
+  return width;
+}
+
+function isWider(text: string, width: number): boolean {
+  // No character is wider than two columns or has a place on less than one unit.
+  if (text.length * 2 <= width) return false;
+  return columnsUpTo(text, width) > width;
 }
 
 /** `text`, or its beginning and `…` where it is wider than `width` columns. */
 export function cut(text: string, width: number): string {
-  if (widthOf(text) <= width) return text;
+  if (!isWider(text, width)) return text;
   return `${startOf(text, Math.max(0, width - 1))}…`;
 }
 
@@ -45,24 +62,20 @@ export function wrap(text: string, width: number): string[] {
   const room = Math.max(8, width);
   const lines: string[] = [];
   let line = "";
-  for (let word of text.split(" ").filter((part) => part !== "")) {
-    if (line !== "" && widthOf(line) + 1 + widthOf(word) <= room) {
+  for (const word of text.split(" ").filter((part) => part !== "")) {
+    if (line !== "" && !isWider(word, room - 1 - widthOf(line))) {
       line += ` ${word}`;
       continue;
     }
     if (line !== "") lines.push(line);
-    while (widthOf(word) > room) {
-      const head = startOf(word, room);
-      lines.push(head);
-      word = word.slice(head.length);
-    }
-    line = word;
+    const pieces = isWider(word, room) ? piecesOf(word, room) : [word];
+    line = pieces.pop()!;
+    for (const piece of pieces) lines.push(piece);
   }
   return line === "" ? lines : [...lines, line];
 }
 
 function startOf(text: string, width: number): string {
-  if (ASCII.test(text)) return text.slice(0, width);
   let taken = "";
   let columns = 0;
   for (const character of characters(text)) {
@@ -71,4 +84,22 @@ function startOf(text: string, width: number): string {
     taken += character;
   }
   return taken;
+}
+
+/** In one pass: a word of a megabyte is as many lines as it takes. */
+function piecesOf(word: string, width: number): string[] {
+  const pieces: string[] = [];
+  let piece = "";
+  let columns = 0;
+  for (const character of characters(word)) {
+    const more = characterWidth(character);
+    if (columns + more > width) {
+      pieces.push(piece);
+      piece = "";
+      columns = 0;
+    }
+    piece += character;
+    columns += more;
+  }
+  return [...pieces, piece];
 }

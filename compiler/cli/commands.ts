@@ -53,7 +53,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       offline: { type: "boolean", help: "connect to nothing; use what is cached or compiled" },
     },
     details:
-      "Exits with 0 when all is fine, 1 when a server failed or (--check) something\nwould change, 2 for wrong usage.",
+      "Exits with 0 when all is fine, 1 when a server failed or (--check) something would change, 2 for wrong usage.",
     load: () => import("./compile-command.ts"),
   },
   {
@@ -81,7 +81,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     summary: "one tool in full: declaration, schemas, exposure, limit",
     arity: [1, 1],
     options: {},
-    details: "TOOL is mcp__server__tool, SERVER/TOOL, a tool's own name where it is unique,\nor a server.",
+    details: "TOOL is mcp__server__tool, SERVER/TOOL, a tool's own name where it is unique, or a server.",
     load: () => import("./describe.ts"),
   },
   {

@@ -19,9 +19,9 @@ export interface Io {
 }
 
 /** Exit codes (DESIGN section 4). */
-export const EXIT = { ok: 0, reported: 1, usage: 2 } as const;
+export const EXIT = { ok: 0, reported: 1, usage: 2, interrupted: 130 } as const;
 
 /** Exit code of a run that a signal has ended, as shells have it: 128 and the signal's number. */
 export function interruptedExit(signal: AbortSignal): number {
-  return signal.reason === "SIGTERM" ? 143 : 130;
+  return signal.reason === "SIGTERM" ? 143 : EXIT.interrupted;
 }

@@ -5,6 +5,7 @@
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { wrap } from "./columns.ts";
 import { COMMANDS, COMMON_OPTIONS, type CommandSpec, type Invocation, type OptionSpec } from "./commands.ts";
 import { EXIT, type Io } from "./io.ts";
 
@@ -109,7 +110,7 @@ function commandHelp(command: CommandSpec): string {
     `Usage: pimcp ${[command.name, command.operands].filter(Boolean).join(" ")} [options]`,
     "",
     ...entries.map((entry) => `  ${head(entry).padEnd(width)}  ${entry[1].help}`),
-    ...(command.details ? ["", command.details] : []),
+    ...(command.details ? ["", ...wrap(command.details, 80)] : []),
     "",
   ].join("\n");
 }

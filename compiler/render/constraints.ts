@@ -4,14 +4,14 @@
  * what leaving a value out says anyway) is no constraint. Every tag is one clean line.
  */
 
-import { canonicalJson } from "../../schemas/canonical.ts";
+import { literalType } from "./literal.ts";
 import type { JsonObject } from "./references.ts";
 import { commentText } from "./untrusted-text.ts";
 
 export interface TagLimits {
   /** Longest `pattern` shown, in characters. */
   readonly pattern: number;
-  /** Longest `default` shown, in characters of JSON. */
+  /** Longest `default` shown, in characters. */
   readonly default: number;
   /** Also say defaults that are falsy, or empty. */
   readonly plainDefaults: boolean;
@@ -129,11 +129,11 @@ function countRange(min: unknown, max: unknown, unit: string): string {
 function defaultTag(value: unknown, limits: TagLimits, seen: string): string {
   if (value === undefined || value === null) return "";
   if (!limits.plainDefaults && isPlainDefault(value)) return "";
-  const json = canonicalJson(value);
+  const json = literalType(value);
   if (json.length > limits.default) return "";
   // Descriptions often state the default themselves: "Results per page (default 20)".
   if (/default/i.test(seen) && seen.includes(typeof value === "string" ? value : json)) return "";
-  return `default ${commentText(json, limits.default)}`;
+  return `default ${json}`;
 }
 
 function isPlainDefault(value: unknown): boolean {
@@ -143,7 +143,7 @@ function isPlainDefault(value: unknown): boolean {
 
 /** `anyOf: [{required: [a]}, {required: [b, c]}]` as `a or b+c`; "" for any other union. */
 function requiredAlternatives(variants: unknown): string {
-  if (!Array.isArray(variants) || !variants.every(onlyRequires)) return "";
+  if (!Array.isArray(variants) || variants.length === 0 || !variants.every(onlyRequires)) return "";
   const names = variants.slice(0, MAX_ALTERNATIVES).map((variant: { required: unknown[] }) => {
     const list = variant.required.slice(0, MAX_ALTERNATIVES).map((name) => commentText(name, MAX_FORMAT));
     return list.join("+");

@@ -4,7 +4,7 @@
  * accepts at least what the parts accept together. A part holding only `if`, `not` or annotations adds
  * nothing and so widens nothing.
  */
-import { canonicalJson } from "../../schemas/canonical.ts";
+import { literalType } from "./literal.ts";
 import { isObject, type JsonObject } from "./references.ts";
 
 /** Keywords that shape the type. A `$ref` beside none of them is just a reference. */
@@ -62,10 +62,10 @@ export function mergeParts(parts: readonly JsonObject[], both: Both): JsonObject
       const value = part[keyword];
       if (keyword === "properties") collectProperties(properties, value);
       else if (keyword === "required") addAll(required, value);
-      else if (keyword === "anyOf" || keyword === "oneOf") unions.push(value);
       else if (keyword === "type") mergeTypes(merged, value);
       else mergeKeyword(merged, keyword, part, both);
     }
+    unions.push(part["anyOf"], part["oneOf"]);
   }
   if (properties.size > 0) {
     const joined: Merged = Object.create(null);
@@ -177,8 +177,8 @@ function mergeValues(merged: Merged, values: unknown): void {
     merged["enum"] = values;
     return;
   }
-  const theirs = new Set(values.map((value) => canonicalJson(value)));
-  merged["enum"] = before.filter((value) => theirs.has(canonicalJson(value)));
+  const theirs = new Set(values.map((value) => literalType(value)));
+  merged["enum"] = before.filter((value) => theirs.has(literalType(value)));
 }
 
 function narrower(before: unknown, next: unknown, both: Both): unknown {

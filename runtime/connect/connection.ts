@@ -61,8 +61,8 @@ class LiveConnection implements Connection {
   readonly #notificationListeners = new Set<(method: string, params: unknown) => void>();
   #session: Session;
   #replacing: Promise<Session | undefined> | undefined;
-  /** `close` was called: what ends now ends because we want it to. */
-  #closing = false;
+  /** Aborted by `close`: what ends from then on ends because we want it to. */
+  readonly #closing = new AbortController();
   #closed = false;
   #wantsToolChanges = false;
 

@@ -266,6 +266,26 @@ describe("a schema too large to show", () => {
   });
 });
 
+test("values nested a hundred thousand levels deep end nothing but themselves", () => {
+  const deep = JSON.parse(`${"[".repeat(100_000)}${"]".repeat(100_000)}`);
+  const inputSchema = {
+    type: "object",
+    properties: {
+      a: { default: deep },
+      b: { const: deep },
+      c: { allOf: [{ enum: [deep] }, { enum: [deep, 1] }] },
+      d: deep,
+    },
+    $defs: { e: deep },
+    required: deep,
+  };
+  const { text } = renderDeclaration({
+    name: "t",
+    inputSchema: { ...inputSchema, properties: { ...inputSchema.properties, e: { $ref: "#x" } } },
+  });
+  expect(text).toMatch(/ e\?: unknown \/\* missing \$ref \*\/\n\}\): R;$/);
+});
+
 describe("codemode.d.ts", () => {
   test("names every server, counts its tools, and says what is missing", () => {
     const shown = [{ declaration: renderDeclaration(forecast) }];

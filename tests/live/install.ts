@@ -60,10 +60,8 @@ function npmCi(): Promise<string | undefined> {
     npm.stderr.on("data", (chunk) => (stderr += chunk));
     npm.on("error", (error) => resolve(`npm can't be started (${error.message})`));
     npm.on("close", (code, signal) => {
-      const last = stderr
-        .split("\n")
-        .findLast((line) => line.startsWith("npm error") && !line.includes("complete log"));
-      resolve(code === 0 ? undefined : (last ?? `npm ci ended with ${signal ?? code}`));
+      const errors = stderr.split("\n").flatMap((line) => /^npm error (.+)/.exec(line)?.[1] ?? []);
+      resolve(code === 0 ? undefined : errors.slice(0, 4).join("; ") || `npm ci ended with ${signal ?? code}`);
     });
   });
 }

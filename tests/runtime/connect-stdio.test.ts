@@ -29,7 +29,14 @@ async function call(connection: Connection, name: string, args = {}, options = {
 
 const legacy = { era: "legacy", verdict: "answered", protocolVersion: "2025-11-25", transport: "stdio" } as const;
 
-const BESIDE_SIGNAL_EXIT = "(await import('signal-exit')).onExit(() => {});";
+/** What the package `signal-exit` does in most programs: end on a signal that nobody else listens for. */
+const BESIDE_SIGNAL_EXIT = `
+  process.__signal_exit_emitter__ = { count: 1 };
+  process.on("SIGINT", function listener() {
+    if (process.listenerCount("SIGINT") !== process.__signal_exit_emitter__.count) return;
+    process.removeListener("SIGINT", listener);
+    process.kill(process.pid, "SIGINT");
+  });`;
 
 describe("framing", () => {
   function read(chunks: readonly Buffer[], maxBytes = 1000): string[] {
