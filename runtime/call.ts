@@ -1,12 +1,10 @@
 /**
- * One tool call, from the gate to the interpreted result. The gate comes first: a tool that is hidden, or that was
- * never compiled, can't be told from one that doesn't exist. Then the arguments, then the server. A call is
- * sent once; whatever its answer is, it is delivered.
+ * One tool call, from behind the gate to the interpreted result: first the arguments, then the server. A call is sent
+ * once; whatever its answer is, it is delivered.
  */
 import type { ToolEntry, ToolTable } from "../schemas/artifacts/tool-table.ts";
 import type { CatalogTool } from "../schemas/catalog.schema.ts";
 import { type Diagnostic, diagnostic } from "../schemas/diagnostic.ts";
-import { nearestAll } from "../schemas/nearest.ts";
 import { prepareArguments } from "./calls/arguments.ts";
 import { type InterpretedResult, interpretResult } from "./calls/results.ts";
 import type { CallOptions } from "./codegen/v1.ts";
@@ -21,36 +19,6 @@ export interface CallContext {
   /** `block` refuses tools whose definition changed since they were compiled. */
   readonly onDrift: "warn" | "block";
   readonly onNotice: (notice: Diagnostic) => void;
-}
-
-/** The tool that `server` calls `tool`, if it may be called. Throws `RefusedError`. */
-export function gate(table: ToolTable, server: string, tool: string): ToolEntry {
-  const entry = table.byTool(server, tool) ?? table.byName(tool);
-  if (entry && entry.server === server) return entry;
-  if (!table.server(server)) {
-    throw new RefusedError(
-      `there is no server "${server}"${suggest(
-        server,
-        table.servers().map((one) => one.name),
-      )}`,
-      {
-        server,
-        tool,
-        reason: "unknown-server",
-      },
-    );
-  }
-  const names = table.tools({ server }).map((one) => one.tool);
-  throw new RefusedError(`server "${server}" has no tool "${tool}"${suggest(tool, names)}`, {
-    server,
-    tool,
-    reason: "unknown-tool",
-  });
-}
-
-function suggest(name: string, candidates: readonly string[]): string {
-  const close = nearestAll(name, candidates, 3);
-  return close.length > 0 ? `; did you mean ${close.map((one) => `"${one}"`).join(" or ")}?` : "";
 }
 
 /**

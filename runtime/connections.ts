@@ -7,6 +7,7 @@ import type { ToolTable } from "../schemas/artifacts/tool-table.ts";
 import { connectionDigest, settingsDigest } from "../schemas/config/digest.ts";
 import { type Configuration, type ServerConfig, serversOfScope } from "../schemas/config/server-config.ts";
 import type { Diagnostic } from "../schemas/diagnostic.ts";
+import { configNewer } from "./artifacts/freshness.ts";
 import { loadConfiguration } from "./connect/configuration.ts";
 import type { ConfigurationFiles } from "./connect/configuration-files.ts";
 import type { Connection } from "./connect/connection.ts";
@@ -122,11 +123,6 @@ export class Connections {
     });
     return serverError(server, found, failure);
   }
-}
-
-function configNewer(scope: string): Diagnostic {
-  const message = `mcp.json of the ${scope} changed after the last compile; run \`pimcp compile\``;
-  return { code: "config-newer", severity: "warning", message, notes: [] };
 }
 
 const STDERR = "stderr: ";

@@ -1,12 +1,11 @@
 /**
- * Resources and prompts of servers: listed, read and completed over the shared connections. A server all of whose
- * tools are hidden by its own `exposure` is out of reach here too. Results are what the server sent; reading
- * and listing may be sent twice, since both change nothing.
+ * Resources and prompts of servers: listed, read and completed over the shared connections. A server that is hidden by
+ * its own `exposure` is out of reach here too. Results are what the server sent; reading and listing may be sent twice,
+ * since both change nothing.
  */
-import type { ToolTable } from "../schemas/artifacts/tool-table.ts";
-import { nearest } from "../schemas/nearest.ts";
 import type { Connections } from "./connections.ts";
-import { RefusedError, ServerError } from "./errors.ts";
+import { ServerError } from "./errors.ts";
+import type { Gate } from "./gate.ts";
 
 export interface Resource {
   uri: string;
@@ -71,11 +70,11 @@ export interface ReadOptions {
 const MAX_PAGES = 1000;
 
 export class Resources {
-  readonly #table: ToolTable;
+  readonly #gate: Gate;
   readonly #connections: Connections;
 
-  constructor(table: ToolTable, connections: Connections) {
-    this.#table = table;
+  constructor(gate: Gate, connections: Connections) {
+    this.#gate = gate;
     this.#connections = connections;
   }
 
@@ -137,14 +136,13 @@ export class Resources {
     return found;
   }
 
-  #request(server: string, method: string, params: Record<string, unknown> | undefined, options: ReadOptions = {}) {
-    const entry = this.#table.server(server);
-    if (!entry || entry.exposure === "hidden") {
-      const names = this.#table.servers().flatMap((one) => (one.exposure === "hidden" ? [] : [one.name]));
-      const close = nearest(server, names);
-      const message = `there is no server "${server}"${close ? `; did you mean "${close}"?` : ""}`;
-      throw new RefusedError(message, { server, tool: method, reason: "unknown-server" });
-    }
+  async #request(
+    server: string,
+    method: string,
+    params: Record<string, unknown> | undefined,
+    options: ReadOptions = {},
+  ): Promise<Readonly<Record<string, unknown>>> {
+    this.#gate.contents(server, method);
     return this.#connections.request(server, method, params, options);
   }
 }

@@ -6,8 +6,10 @@
 import { homedir as systemHome } from "node:os";
 import { resolve } from "node:path";
 import type { ToolEntry, ToolTable } from "../schemas/artifacts/tool-table.ts";
+import type { Scope } from "../schemas/config/server-config.ts";
 import type { Diagnostic } from "../schemas/diagnostic.ts";
-import { loadArtifacts } from "./artifacts/load.ts";
+import { findNewerConfig } from "./artifacts/freshness.ts";
+import { type LoadedArtifacts, loadArtifacts } from "./artifacts/load.ts";
 import type { InterpretedResult } from "./calls/results.ts";
 import type { ClientHandlers } from "./client-features.ts";
 import type { CallOptions, ToolResult } from "./codegen/v1.ts";
@@ -15,7 +17,7 @@ import type { OpenOutcome } from "./connect/open.ts";
 import type { Drift } from "./drift.ts";
 import { RefusedError, ToolError } from "./errors.ts";
 import type { Live } from "./live.ts";
-import { locateRuntime } from "./locate.ts";
+import { locateRuntime, type RuntimeLocations } from "./locate.ts";
 import type { Resources } from "./resources.ts";
 
 export interface RuntimeOptions {
@@ -50,7 +52,7 @@ export interface RuntimeOptions {
 export interface Runtime {
   /** Every tool, its exposure and its limits. */
   readonly table: ToolTable;
-  /** What loading the artifacts had to say. */
+  /** What loading the artifacts had to say; given to `onNotice` too. */
   readonly diagnostics: readonly Diagnostic[];
   /** Calls a tool by its server's and its own name. Rejects with `ToolError`, `ServerError` or `RefusedError`. */
   call(server: string, tool: string, args?: unknown, options?: CallOptions): Promise<ToolResult<unknown>>;
@@ -73,12 +75,20 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
   const located = await locateRuntime({ ...options, cwd, env, homedir });
   const { projectOut, userOut } = located;
   const artifacts = loadArtifacts({ projectOut, ...(userOut !== undefined && { userOut }) });
-  const onNotice = options.onNotice ?? printNotice;
+  const newer = await findNewerConfig({
+    table: artifacts.value,
+    folders: { project: projectOut, ...(userOut !== undefined && { user: userOut }) },
+    configFiles: located.files.candidates.map((file) => file.path),
+    settingsDigest: (scope) => currentSettings(located, scope),
+  });
+  const onNotice = onlyNew(options.onNotice ?? printNotice);
   const open = async (): Promise<Live> => {
     const { openLive } = await import("./live.ts");
-    return openLive({ ...options, env, homedir, files: located.files, table: artifacts.value, onNotice });
+    const { value: table, diagnostics } = artifacts;
+    return openLive({ ...options, env, homedir, files: located.files, table, diagnostics, onNotice });
   };
-  const runtime = new ArtifactRuntime(artifacts, open);
+  const runtime = new ArtifactRuntime(artifacts, newer, open);
+  for (const found of runtime.diagnostics) onNotice(found);
   options.signal?.addEventListener("abort", () => void runtime.close(), { once: true });
   if (options.signal?.aborted) await runtime.close();
   return runtime;
@@ -92,24 +102,28 @@ class ArtifactRuntime implements Runtime {
   #live: Promise<Live> | undefined;
   #closed = false;
 
-  constructor(artifacts: ReturnType<typeof loadArtifacts>, open: () => Promise<Live>) {
+  constructor(artifacts: LoadedArtifacts, newer: readonly Diagnostic[], open: () => Promise<Live>) {
     this.table = artifacts.value;
-    this.diagnostics = artifacts.diagnostics;
+    this.diagnostics = [...artifacts.diagnostics, ...newer];
     this.#open = open;
     this.#release = artifacts.close;
   }
 
   async call(server: string, tool: string, args: unknown = {}, options?: CallOptions): Promise<ToolResult<unknown>> {
     const live = await this.#alive(server, tool);
-    const { result, structured, text } = await live.call(live.gate(server, tool), args, options);
-    if (result.isError) throw new ToolError(text || `${tool} failed without saying why`, { server, tool, result });
+    const entry = live.gate.tool(server, tool);
+    const { result, structured, text } = await live.call(entry, args, options);
+    if (result.isError) {
+      const message = text || `${entry.tool} failed without saying why`;
+      throw new ToolError(message, { server, tool: entry.tool, result });
+    }
     return { structured, text, content: result.content, result };
   }
 
   async callEntry(entry: ToolEntry, args: unknown, options?: CallOptions): Promise<InterpretedResult> {
     const live = await this.#alive(entry.server, entry.tool);
     // The gate again: an entry may have been looked up with hidden tools included.
-    return live.call(live.gate(entry.server, entry.tool), args, options);
+    return live.call(live.gate.tool(entry.server, entry.tool), args, options);
   }
 
   async resources(): Promise<Resources> {
@@ -122,6 +136,7 @@ class ArtifactRuntime implements Runtime {
 
   async compareWithServer(server: string): Promise<Drift | undefined> {
     const live = await this.#alive(server, "tools/list");
+    live.gate.server(server, "tools/list");
     await live.connections.get(server);
     return live.drift.settled(server);
   }
@@ -136,11 +151,30 @@ class ArtifactRuntime implements Runtime {
     return this.close();
   }
 
-  #alive(server: string, tool: string): Promise<Live> {
+  async #alive(server: string, tool: string): Promise<Live> {
     if (this.#closed) throw new RefusedError("the runtime is closed", { server, tool, reason: "closed" });
     this.#live ??= this.#open();
     return this.#live;
   }
+}
+
+/** The configuration as it is now; read only where a file's time says that it may have changed. */
+async function currentSettings({ files }: RuntimeLocations, scope: Scope): Promise<string> {
+  const [{ loadConfiguration }, { settingsDigest }] = await Promise.all([
+    import("./connect/configuration.ts"),
+    import("../schemas/config/digest.ts"),
+  ]);
+  return settingsDigest((await loadConfiguration(files)).value, scope);
+}
+
+/** That the configuration is newer can be found in two ways, and is said once. */
+function onlyNew(onNotice: (notice: Diagnostic) => void): (notice: Diagnostic) => void {
+  const said = new Set<string>();
+  return (notice) => {
+    if (notice.code === "config-newer" && said.has(notice.message)) return;
+    said.add(notice.message);
+    onNotice(notice);
+  };
 }
 
 function printNotice({ severity, message, notes }: Diagnostic): void {

@@ -10,6 +10,9 @@ const steps = [
 ];
 for (const [title, args] of steps) {
   console.log(`\n── ${title}\n$ pimcp ${args.map((arg) => (arg.includes(" ") ? `"${arg}"` : arg)).join(" ")}`);
-  const { status } = spawnSync(process.execPath, ["dist/compiler/cli/bin.js", ...args], { cwd: root, stdio: "inherit" });
+  const { status } = spawnSync(process.execPath, ["dist/compiler/cli/bin.js", ...args], {
+    cwd: root,
+    stdio: "inherit",
+  });
   if (status !== 0) process.exit(status ?? 1);
 }

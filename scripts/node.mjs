@@ -4,7 +4,9 @@ import { spawnSync } from "node:child_process";
 import { delimiter } from "node:path";
 
 const own = process.env.npm_node_execpath ?? process.execPath;
-const path = (process.env.PATH ?? "").split(delimiter).filter((folder) => !/node_modules[\\/](\.bin|node[\\/]bin)$/.test(folder));
+const path = (process.env.PATH ?? "")
+  .split(delimiter)
+  .filter((folder) => !/node_modules[\\/](\.bin|node[\\/]bin)$/.test(folder));
 const { status, signal } = spawnSync(own, process.argv.slice(2), {
   stdio: "inherit",
   env: { ...process.env, PATH: path.join(delimiter) },

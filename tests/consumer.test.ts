@@ -19,7 +19,8 @@ describe("a project that uses the packed package", () => {
       encoding: "utf8",
       env: { ...process.env, PIMCP_CACHE_DIR: join(folder, "cache"), PI_CODING_AGENT_DIR: join(folder, "agent") },
     });
-  const tsc = (file: string) => run(process.execPath, [
+  const tsc = (file: string) =>
+    run(process.execPath, [
       join(root, "node_modules", "typescript", "bin", "tsc"),
       ...["-p", file, "--typeRoots", join(root, "node_modules", "@types")],
     ]);
@@ -27,16 +28,27 @@ describe("a project that uses the packed package", () => {
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), "pimcp-consumer-"));
     cpSync(join(root, "tests", "consumer"), folder, { recursive: true });
-    const packed = execFileSync("npm", ["pack", "--silent", "--pack-destination", folder], { cwd: root, encoding: "utf8" });
+    const packed = execFileSync("npm", ["pack", "--silent", "--pack-destination", folder], {
+      cwd: root,
+      encoding: "utf8",
+    });
     writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "consumer", private: true, type: "module" }));
     const servers = {
       everything: { command: "node", args: [server("server-everything")] },
-      memory: { command: "node", args: [server("server-memory")], env: { MEMORY_FILE_PATH: join(folder, "memory.jsonl") } },
+      memory: {
+        command: "node",
+        args: [server("server-memory")],
+        env: { MEMORY_FILE_PATH: join(folder, "memory.jsonl") },
+      },
     };
     writeFileSync(join(folder, "mcp.json"), JSON.stringify({ mcpServers: servers }));
-    execFileSync("npm", ["install", "--silent", "--no-audit", "--no-fund", "--prefer-offline", join(folder, packed.trim())], {
-      cwd: folder,
-    });
+    execFileSync(
+      "npm",
+      ["install", "--silent", "--no-audit", "--no-fund", "--prefer-offline", join(folder, packed.trim())],
+      {
+        cwd: folder,
+      },
+    );
   }, 300_000);
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -96,8 +108,13 @@ describe("a project that uses the packed package", () => {
   });
 
   test("fails to compile on a wrong argument", () => {
-    writeFileSync(join(folder, "tsconfig.wrong.json"), JSON.stringify({ extends: "./tsconfig.json", files: ["wrong.ts"] }));
-    const lines = tsc("tsconfig.wrong.json").stdout.split("\n").filter((line) => line.startsWith("wrong.ts"));
+    writeFileSync(
+      join(folder, "tsconfig.wrong.json"),
+      JSON.stringify({ extends: "./tsconfig.json", files: ["wrong.ts"] }),
+    );
+    const lines = tsc("tsconfig.wrong.json")
+      .stdout.split("\n")
+      .filter((line) => line.startsWith("wrong.ts"));
     expect(lines.map((line) => /wrong\.ts\((\d+),/.exec(line)?.[1])).toEqual(["4", "5", "6", "7", "8", "9"]);
   });
 });

@@ -19,7 +19,7 @@ import type { Io } from "./io.ts";
 import { startProgress } from "./progress.ts";
 
 /** Servers asked at the same time. Most of their time is their own start, so more than there are cores. */
-const CONCURRENCY = 8;
+const CONCURRENCY = 16;
 
 export interface AfreshOptions {
   readonly files: ConfigurationFiles;

@@ -13,7 +13,14 @@ import { BuildLoop } from "../watch/build-loop.ts";
 import { watchConfiguration } from "../watch/config-watcher.ts";
 import { ServerWatcher, type WatchedServer } from "../watch/server-watcher.ts";
 import type { Invocation } from "./commands.ts";
-import { type CompileRequest, type CompileResult, compileOnce, configurationOptions, print, understand } from "./compile-command.ts";
+import {
+  type CompileRequest,
+  type CompileResult,
+  compileOnce,
+  configurationOptions,
+  print,
+  understand,
+} from "./compile-command.ts";
 import { EXIT, type Io } from "./io.ts";
 
 const QUIET_MS = 100;

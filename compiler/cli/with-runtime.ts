@@ -6,7 +6,7 @@ import { RefusedError, ServerError } from "../../runtime/errors.ts";
 import { createRuntime, type Runtime } from "../../runtime/runtime.ts";
 import type { Invocation } from "./commands.ts";
 import { EXIT, type Io, interruptedExit } from "./io.ts";
-import { diagnosticsText, printable } from "./print.ts";
+import { diagnosticLines, printable } from "./print.ts";
 
 /** Runs `use`. A refused call of bad arguments, a dead server and a protocol error are reported, not thrown. */
 export async function withRuntime(
@@ -21,10 +21,16 @@ export async function withRuntime(
     env: io.env,
     homedir: io.homedir,
     ...(typeof flags["config"] === "string" && { config: flags["config"] }),
-    onNotice: (notice) => io.err(diagnosticsText([notice], io.errLook, verbose)),
+    onNotice: (notice) => {
+      if (notice.severity === "info" && !verbose) return;
+      io.err(
+        diagnosticLines(notice, io.errLook)
+          .map((line) => `${line}\n`)
+          .join(""),
+      );
+    },
   });
   try {
-    if (runtime.diagnostics.length > 0) io.err(diagnosticsText(runtime.diagnostics, io.errLook, verbose));
     return await use(runtime);
   } catch (error) {
     if (io.signal.aborted) return interruptedExit(io.signal);

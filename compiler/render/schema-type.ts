@@ -6,12 +6,14 @@
  * whatever the document; never reads outside it.
  */
 import { constraintTags, onlyRequires } from "./constraints.ts";
+import { Definitions } from "./definitions.ts";
 import { type LostReference, MAX_CHAIN, refOf, SchemaDocument } from "./document.ts";
 import { literalType, propertyKey } from "./literal.ts";
 import { isStructural } from "./merge.ts";
-import { baseName, type Definition, hasReference, type NamedType, nameTypes, reference } from "./named-types.ts";
+import { hasReference, type NamedType, nameTypes } from "./named-types.ts";
 import { type CommentDetail, PropertyComments } from "./property-comment.ts";
 import { isObject, type JsonObject } from "./references.ts";
+import { hasMembers, isFilled, isObjectLike, isWrapper, kindOf } from "./schema-shape.ts";
 import { arrayOf, join, objectOf, type Row, unique } from "./type-text.ts";
 
 /** How much of a schema is shown. */
@@ -48,9 +50,6 @@ export interface RenderedType {
 
 /** Nesting no person writes; deeper schemas are cut off before the stack is. */
 const MAX_NESTING = 80;
-/** A definition this short is written in place at once. */
-const SHORT = 24;
-
 /** The document's type, or undefined when it outgrew `detail.maxChars`. */
 export function renderType(document: unknown, detail: Detail): RenderedType | undefined {
   return new TypeRenderer(document, detail).render();
@@ -64,10 +63,7 @@ class TypeRenderer {
   /** The type of what a schema says nothing about. */
   readonly #anything: string;
   readonly #cut = new Set<Cut>();
-  readonly #definitions = new Map<object, Definition>();
-  readonly #finished: Definition[] = [];
-  /** Without named types: what a schema came to at each level, and `undefined` while it is being made. */
-  readonly #placed = new Map<object, (readonly string[] | undefined)[]>();
+  readonly #definitions = new Definitions();
   /** Characters written so far, roughly; the exact count is taken at the end. */
   #spent = 0;
   #indent = 0;
@@ -85,13 +81,11 @@ class TypeRenderer {
 
   render(): RenderedType | undefined {
     const schema = this.#schema;
-    let text: string;
-    if (isObject(schema) && this.#detail.named) {
-      const root = this.#define(schema, "Root", () => this.#alternatives(schema));
-      text = root.recursive ? reference(root) : join(root.alternatives!);
-    } else text = join(this.#alternatives(schema));
+    const text = isObject(schema)
+      ? this.#definitions.root(schema, this.#detail.named, () => this.#alternatives(schema))
+      : join(this.#alternatives(schema));
     if (this.#spent > this.#detail.maxChars) return undefined;
-    const named = nameTypes(text, this.#finished);
+    const named = nameTypes(text, this.#definitions.finished);
     const chars = named.types.reduce((sum, type) => sum + type.text.length, named.text.length);
     if (chars > this.#detail.maxChars) return undefined;
     const plain = isObject(schema) ? this.#document.plain(schema) : {};
@@ -148,56 +142,20 @@ class TypeRenderer {
     return types;
   }
 
-  /** A schema that may be met again, or inside itself: rendered once, then referred to. */
+  /** A schema that may be met again, or inside itself: rendered once, at the margin, then referred to. */
   #shared(schema: JsonObject, body: () => readonly string[], name: string): readonly string[] {
-    if (!this.#detail.named) return this.#inPlace(schema, body);
-    const known = this.#definitions.get(schema);
-    if (known === undefined) {
-      const made = this.#define(schema, name, body);
-      return isShort(made.alternatives!) ? made.alternatives! : [reference(made)];
-    }
-    known.uses++;
-    if (known.alternatives !== undefined) {
-      return isShort(known.alternatives) ? known.alternatives : [reference(known)];
-    }
-    // Met inside itself. With no object or array between, neither TypeScript nor a reader could tell what it is.
-    if (known.level === this.#nesting) return this.#cutOff("circular", "circular $ref");
-    known.recursive = true;
-    return [reference(known)];
-  }
-
-  #define(schema: JsonObject, name: string, body: () => readonly string[]): Definition {
-    const definition: Definition = {
-      id: this.#definitions.size,
-      base: baseName(name),
-      level: this.#nesting,
-      alternatives: undefined,
-      uses: 1,
-      recursive: false,
-    };
-    this.#definitions.set(schema, definition);
-    const indent = this.#indent;
-    this.#indent = 0;
-    definition.alternatives = unique(body());
-    this.#indent = indent;
-    this.#finished.push(definition);
-    return definition;
-  }
-
-  /** Writes a shared schema where it is used. Made once a level, so that crossing references don't multiply the work. */
-  #inPlace(schema: JsonObject, body: () => readonly string[]): readonly string[] {
-    const levels = this.#placed.get(schema) ?? [];
-    this.#placed.set(schema, levels);
-    const level = this.#nesting;
-    if (Object.hasOwn(levels, level)) {
-      const types = levels[level];
-      if (types === undefined) return this.#cutOff("circular", "circular $ref");
-      for (const type of types) this.#spent += type.length;
-      return types;
-    }
-    levels[level] = undefined;
-    const types = unique(body());
-    levels[level] = types;
+    const types = this.#detail.named
+      ? this.#definitions.named(schema, name, this.#nesting, () => {
+          const indent = this.#indent;
+          this.#indent = 0;
+          const made = body();
+          this.#indent = indent;
+          return made;
+        })
+      : this.#definitions.placed(schema, this.#nesting, body);
+    // Met inside itself with no object or array between: neither TypeScript nor a reader could tell what it is.
+    if (types === undefined) return this.#cutOff("circular", "circular $ref");
+    if (!this.#detail.named) for (const type of types) this.#spent += type.length;
     return types;
   }
 
@@ -407,53 +365,3 @@ const BOOLEAN: readonly string[] = ["boolean"];
 const NULL: readonly string[] = ["null"];
 const NONE: ReadonlySet<unknown> = new Set();
 const NO_PROPERTIES: JsonObject = Object.freeze(Object.create(null));
-
-function isShort(alternatives: readonly string[]): boolean {
-  let length = 0;
-  for (const type of alternatives) {
-    length += type.length + 1;
-    if (length > SHORT || type.includes("\n") || hasReference(type)) return false;
-  }
-  return true;
-}
-
-/** Pydantic wraps a reference that has a description in an `allOf` of one. */
-function isWrapper(schema: JsonObject): boolean {
-  const allOf = schema["allOf"];
-  if (!Array.isArray(allOf) || allOf.length !== 1 || schema["type"] !== undefined) return false;
-  for (const keyword in schema) if (keyword !== "allOf" && isStructural({ [keyword]: schema[keyword] })) return false;
-  return true;
-}
-
-function isObjectLike(schema: JsonObject): boolean {
-  const type = schema["type"];
-  if (type !== undefined) return type === "object";
-  return (
-    schema["properties"] !== undefined ||
-    schema["required"] !== undefined ||
-    schema["additionalProperties"] !== undefined ||
-    schema["patternProperties"] !== undefined
-  );
-}
-
-function hasMembers(schema: JsonObject): boolean {
-  return (
-    hasKeys(schema["properties"]) ||
-    isFilled(schema["required"]) ||
-    isObject(schema["additionalProperties"]) ||
-    hasKeys(schema["patternProperties"])
-  );
-}
-
-function hasKeys(value: unknown): boolean {
-  return isObject(value) && Object.keys(value).length > 0;
-}
-
-function isFilled(value: unknown): value is readonly unknown[] {
-  return Array.isArray(value) && value.length > 0;
-}
-
-function kindOf(value: unknown): string {
-  if (value === null) return "null";
-  return typeof value;
-}

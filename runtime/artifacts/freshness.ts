@@ -29,17 +29,14 @@ export async function findNewerConfig(question: FreshnessQuestion): Promise<read
     if (folder === undefined || compiled === undefined || changed < changedAt(join(folder, "manifest.json"))) continue;
     const current = await question.settingsDigest(scope);
     if (current === undefined || current === compiled) continue;
-    found.push(
-      diagnostic(
-        "config-newer",
-        `the ${scope}'s configuration changed after its artifacts were compiled; run \`pimcp compile\``,
-        {
-          file: folder,
-        },
-      ),
-    );
+    found.push(configNewer(scope));
   }
   return found;
+}
+
+/** The finding that a scope's artifacts were compiled from other settings. */
+export function configNewer(scope: Scope): Diagnostic {
+  return diagnostic("config-newer", `mcp.json of the ${scope} changed after the last compile; run \`pimcp compile\``);
 }
 
 /** Milliseconds of the last change, of the link or of what it leads to; 0 for a file that isn't there. */

@@ -36,16 +36,8 @@ function runtimeFor(base: string): Promise<Runtime> {
   return known;
 }
 
-async function make(beside: ReturnType<typeof artifactsBeside>): Promise<Runtime> {
-  const runtime = await (beside
-    ? createRuntime(
-        beside.scope === "user"
-          ? { cwd: beside.folder, userOut: beside.folder }
-          : { cwd: beside.folder, projectOut: beside.folder },
-      )
-    : createRuntime());
-  for (const { severity, message } of runtime.diagnostics) {
-    if (severity !== "info") process.stderr.write(`pimcp: ${severity}: ${message}\n`);
-  }
-  return runtime;
+function make(beside: ReturnType<typeof artifactsBeside>): Promise<Runtime> {
+  if (!beside) return createRuntime();
+  const { folder, scope } = beside;
+  return createRuntime({ cwd: folder, ...(scope === "user" ? { userOut: folder } : { projectOut: folder }) });
 }

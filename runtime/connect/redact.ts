@@ -45,7 +45,7 @@ export function printableLine(text: string, maxLength = 200): string {
 }
 
 /** The last lines of an untrusted output, cleaned: what stands in the notes of a failed start. */
-export function printableTail(text: string, maxLines = 8): string[] {
+export function printableTail(text: string, maxLines = 20): string[] {
   return text
     .split(/\r\n|\n|\r/)
     .map((line) => printableLine(line))

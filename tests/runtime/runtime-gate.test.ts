@@ -68,14 +68,10 @@ describe("hidden tools", () => {
     expect(stub.log().filter(({ method }) => method === "tools/call")).toEqual([]);
   });
 
-  test.each([
-    ["by its own exposure", { exposure: "hidden" }],
-    ["tool by tool", { toolExposure: { "*": "hidden" } }],
-  ])("a server all of whose tools are hidden is no server: %s", async (_, exposure) => {
+  test("a hidden server is no server, by any method", async () => {
     const stub = new Stub({ tools: [tool("echo")], capabilities: { tools: {}, resources: {} }, resources: true });
-    const runtime = await (
-      await compiled({ secret: { ...stub.entry, ...exposure }, open: new Stub().entry })
-    ).runtime();
+    const servers = { secret: { ...stub.entry, exposure: "hidden" }, open: new Stub().entry };
+    const runtime = await (await compiled(servers)).runtime();
     const starts = stub.starts();
     const unknown = shape(await refusal(runtime.call("zzzzzz", "echo")), "zzzzzz");
     expect(shape(await refusal(runtime.call("secret", "echo")), "secret")).toEqual(unknown);
@@ -94,6 +90,22 @@ describe("hidden tools", () => {
     expect((await refusal(resources.list("secre"))).message).not.toContain("secret");
     expect(await refusal(runtime.compareWithServer("secret"))).toMatchObject({ reason: "unknown-server" });
     expect(stub.starts()).toBe(starts);
+  });
+
+  test("a hidden server that shows one tool shows that tool and nothing else", async () => {
+    const stub = new Stub({ tools: [tool("echo"), tool("drop")], capabilities: { tools: {}, resources: {} }, resources: true });
+    const entry = { ...stub.entry, exposure: "hidden", toolExposure: { echo: "codemode" } };
+    const runtime = await (await compiled({ s: entry })).runtime();
+    expect((await runtime.call("s", "echo")).text).toBe("{}");
+    expect(await refusal(runtime.call("s", "drop"))).toMatchObject({ reason: "unknown-tool" });
+    expect(await refusal((await runtime.resources()).list("s"))).toMatchObject({ reason: "unknown-server" });
+  });
+
+  test("tools hidden one by one leave a server's resources in reach", async () => {
+    const stub = new Stub({ tools: [tool("echo")], capabilities: { tools: {}, resources: {} }, resources: true });
+    const runtime = await (await compiled({ s: { ...stub.entry, toolExposure: { "*": "hidden" } } })).runtime();
+    expect(await refusal(runtime.call("s", "echo"))).toMatchObject({ reason: "unknown-tool" });
+    expect(await (await runtime.resources()).list("s")).toEqual([]);
   });
 
   test("a server without tools is one all the same: it may have resources", async () => {
