@@ -59,7 +59,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   {
     name: "watch",
     operands: "",
-    summary: "compile on every change of the configuration or of a server's tools",
+    summary: "compile on every change, of mcp.json or of a server's tools",
     arity: [0, 0],
     options: {
       out: { type: "string", value: "DIR", help: "output folder instead of generated/" },

@@ -117,22 +117,62 @@ const INPUT: Detail = {
 };
 const OUTPUT: Detail = { ...WHOLE, maxChars: OUTPUT_CHARS, description: RESULT_DESCRIPTION_CHARS, tags: RESULT_TAGS };
 
-/** What is given up, from least to most missed, and how a note tells it. */
-const STEPS: readonly { readonly says: string; readonly change: Partial<Detail> }[] = [
+/** A way to show less, and how a note tells it. */
+interface Step {
+  readonly says: string;
+  readonly change: Partial<Detail>;
+}
+
+const BARE: Step = { says: "without descriptions and constraints", change: { ...UNTOLD, enumValues: 40 } };
+/** Where the bare type fits, as much of the rest as fits too. */
+const TELLING: readonly Step[] = [
   { says: "with short descriptions", change: { description: 60 } },
   { says: "without descriptions", change: { description: 0 } },
-  { says: "without descriptions and constraints", change: { ...UNTOLD, enumValues: 40 } },
-  ...[6, 4, 3, 2, 1].map((levels) => ({
-    says: `down to ${levels === 1 ? "its own properties" : `${levels} levels`}, without descriptions and constraints`,
-    change: { ...UNTOLD, enumValues: 12, levels, named: false },
-  })),
+];
+const MIDDLE = down(3);
+const DEEPER: readonly Step[] = [down(4), down(6)];
+const SHALLOWER: readonly Step[] = [
+  down(2),
+  down(1),
   {
     says: "with some of its own properties only",
     change: { ...UNTOLD, enumValues: 4, levels: 1, named: false, properties: 60 },
   },
 ];
 
-/** The most detailed rendering that fits. */
+function down(levels: number): Step {
+  const says = `down to ${levels === 1 ? "its own properties" : `${levels} levels`}, ${BARE.says}`;
+  return { says, change: { ...UNTOLD, enumValues: 12, levels, named: false } };
+}
+
+type Shown = { readonly says: string; readonly type: RenderedType };
+
+/** The most detailed rendering that fits, found without trying every step: each costs up to the cap. */
+function mostThatFits(schema: unknown, whole: Detail): Shown | undefined {
+  const attempt = ({ says, change }: Step): Shown | undefined => {
+    const type = renderType(schema, { ...whole, ...change });
+    return type === undefined ? undefined : { says, type };
+  };
+  const firstOf = (steps: readonly Step[]): Shown | undefined => {
+    for (const step of steps) {
+      const shown = attempt(step);
+      if (shown !== undefined) return shown;
+    }
+    return undefined;
+  };
+  const bare = attempt(BARE);
+  if (bare !== undefined) return firstOf(TELLING) ?? bare;
+  let shown = attempt(MIDDLE);
+  if (shown === undefined) return firstOf(SHALLOWER);
+  for (const step of DEEPER) {
+    const deeper = attempt(step);
+    if (deeper === undefined) break;
+    shown = deeper;
+  }
+  return shown;
+}
+
+/** The whole type, or as much of it as fits; notes tell what is missing. */
 function renderFitting(
   schema: unknown,
   pointer: DeclarationNote["pointer"],
@@ -141,15 +181,12 @@ function renderFitting(
 ): RenderedType {
   const whole = form === "check" ? CHECK : form === "full" ? FULL : pointer === "/inputSchema" ? INPUT : OUTPUT;
   const what = pointer === "/inputSchema" ? "arguments" : "result";
-  let says = "";
-  let rendered = renderType(schema, whole);
-  for (const step of STEPS) {
-    if (rendered !== undefined) break;
-    says = step.says;
-    rendered = renderType(schema, { ...whole, ...step.change });
-  }
-  if (rendered === undefined) says = "as what kind of value it is";
-  const type = rendered ?? kindAlone(schema, form);
+  const complete = renderType(schema, whole);
+  const shown =
+    complete !== undefined
+      ? { says: "", type: complete }
+      : (mostThatFits(schema, whole) ?? { says: "as what kind of value it is", type: kindAlone(schema, form) });
+  const { says, type } = shown;
   if (says !== "") {
     notes.push({
       kind: "degraded",

@@ -3,7 +3,7 @@
  * to, and what a schema says once `$ref` and `allOf` are merged in. Remembers what it merged, so shared parts
  * cost once, and which references led nowhere, so that they can be reported.
  */
-import { hasSay, isStructural, mergeParts } from "./merge.ts";
+import { hasSay, mergeParts } from "./merge.ts";
 import { isObject, isResource, type JsonObject, References, type Resolution } from "./references.ts";
 
 /** References followed in a row without an object or array between them. */
@@ -81,7 +81,7 @@ export class SchemaDocument {
     let current = schema;
     for (let hops = 0; hops < MAX_CHAIN; hops++) {
       const ref = refOf(current);
-      if (ref === undefined || isStructural(current) || hasOtherWords(current)) break;
+      if (ref === undefined || hasOtherWords(current)) break;
       const target = this.follow(ref);
       if (target.kind !== "found" || !isObject(target.schema)) return current;
       current = target.schema;

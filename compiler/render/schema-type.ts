@@ -142,20 +142,29 @@ class TypeRenderer {
     return types;
   }
 
-  /** A schema that may be met again, or inside itself: rendered once, at the margin, then referred to. */
+  /** A schema that may be met again, or inside itself. */
   #shared(schema: JsonObject, body: () => readonly string[], name: string): readonly string[] {
     const types = this.#detail.named
-      ? this.#definitions.named(schema, name, this.#nesting, () => {
-          const indent = this.#indent;
-          this.#indent = 0;
-          const made = body();
-          this.#indent = indent;
-          return made;
-        })
-      : this.#definitions.placed(schema, this.#nesting, body);
+      ? this.#definitions.named(schema, name, this.#nesting, () => this.#atMargin(body))
+      : this.#placedTypes(schema, body);
     // Met inside itself with no object or array between: neither TypeScript nor a reader could tell what it is.
-    if (types === undefined) return this.#cutOff("circular", "circular $ref");
-    if (!this.#detail.named) for (const type of types) this.#spent += type.length;
+    return types ?? this.#cutOff("circular", "circular $ref");
+  }
+
+  /** Named types stand at the margin, wherever they were met. */
+  #atMargin(body: () => readonly string[]): readonly string[] {
+    const indent = this.#indent;
+    this.#indent = 0;
+    const types = body();
+    this.#indent = indent;
+    return types;
+  }
+
+  /** Text written again without being rendered again counts too. */
+  #placedTypes(schema: JsonObject, body: () => readonly string[]): readonly string[] | undefined {
+    const spent = this.#spent;
+    const types = this.#definitions.placed(schema, this.#nesting, body);
+    if (this.#spent === spent && types !== undefined) for (const type of types) this.#spent += type.length;
     return types;
   }
 

@@ -1,9 +1,9 @@
 /**
  * A connection as its users see it: one server, one stable object, whatever becomes of the session beneath. It
  * replaces the session in two cases, once each per request: the server forgot it (HTTP 404), or the first
- * thing it said shows that an earlier verdict about its era was wrong. Requests in both cases did not run,
- * so they are sent again. Any other call is sent once; only listing and reading are tried once more, when
- * the server was unavailable.
+ * thing it said shows that an earlier verdict about its era was wrong. A request that was turned away in either
+ * case did not run, so it is sent again. Any other call is sent once; only listing and reading are tried
+ * once more, when the server was unavailable or went away instead of answering in the era assumed.
  */
 import type * as Sdk from "@modelcontextprotocol/client";
 import type { ServerConfig } from "../../schemas/config/server-config.ts";
@@ -53,6 +53,8 @@ const WRONG_ERA_CODES = new Set([-32600, -32601, -32602, -32002, -32022]);
 /** Methods that change nothing, so that asking twice does no harm. */
 const REPEATABLE = /\/(?:list|read|get)$/;
 const REPEAT_PAUSE_MS = 300;
+/** How long a call waits for the answer to something harmless that is to prove the era. */
+const PROOF_MS = 3000;
 
 class LiveConnection implements Connection {
   readonly server: string;
@@ -65,6 +67,11 @@ class LiveConnection implements Connection {
   readonly #closing = new AbortController();
   #closed = false;
   #wantsToolChanges = false;
+  /**
+   * The first harmless request of a session whose era is only assumed. Calls wait for it: one that meets the wrong era
+   * by losing its server may have run, and could not be sent again.
+   */
+  #proof: Promise<void> | undefined;
 
   constructor(session: Session, context: ConnectionContext) {
     this.server = context.config.name;
@@ -90,7 +97,21 @@ class LiveConnection implements Connection {
     params?: Record<string, unknown>,
     options: RequestOptions = {},
   ): Promise<RequestOutcome> {
+    const isHarmless = REPEATABLE.test(method);
+    if (!isHarmless && !this.#session.proven && this.#proof) await settled(this.#proof, PROOF_MS, options.signal);
     const session = this.#session;
+    if (!isHarmless || session.proven) return this.#ask(session, method, params, options);
+    const asked = this.#ask(session, method, params, options);
+    this.#proof ??= asked.then(() => undefined);
+    return asked;
+  }
+
+  async #ask(
+    session: Session,
+    method: string,
+    params: Record<string, unknown> | undefined,
+    options: RequestOptions,
+  ): Promise<RequestOutcome> {
     const wasProven = session.proven;
     const outcome = await session.request(method, params, options);
     if (outcome.ok || this.#closing.signal.aborted || options.signal?.aborted) return outcome;
@@ -102,7 +123,8 @@ class LiveConnection implements Connection {
     if (!wasProven && hintsAtOtherEra(failure)) {
       const renewed = await this.#replace(session, undefined);
       const changed = renewed !== undefined && renewed.verdict.era !== session.verdict.era;
-      return changed ? renewed.request(method, params, options) : outcome;
+      const again = changed && (REPEATABLE.test(method) || !mayHaveRun(failure));
+      return again ? renewed.request(method, params, options) : outcome;
     }
     if (failure.kind === "unavailable" && REPEATABLE.test(method)) {
       await new Promise((resolve) => setTimeout(resolve, REPEAT_PAUSE_MS));
@@ -214,4 +236,19 @@ class LiveConnection implements Connection {
 function hintsAtOtherEra(failure: Failure): boolean {
   if (failure.kind === "rpc-error") return WRONG_ERA_CODES.has(failure.error.code);
   return failure.kind === "closed" || failure.kind === "unusable" || failure.kind === "http-status";
+}
+
+/** False where the server's answer says that it took no notice of the request. */
+function mayHaveRun(failure: Failure): boolean {
+  return failure.kind === "closed" || failure.kind === "unusable";
+}
+
+/** Resolves when `promise` does, the time is up, or the signal is aborted. */
+async function settled(promise: Promise<void>, timeoutMs: number, signal?: AbortSignal): Promise<void> {
+  const given = AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]);
+  if (given.aborted) return;
+  await Promise.race([
+    promise,
+    new Promise<void>((resolve) => given.addEventListener("abort", () => resolve(), { once: true })),
+  ]);
 }

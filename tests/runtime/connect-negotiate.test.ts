@@ -268,14 +268,25 @@ describe("with an earlier verdict", () => {
     const notices: Diagnostic[] = [];
     const { config, marker, methods } = stub(options);
     const connection = await connect(config, { prior, onNotice: (notice) => notices.push(notice) });
-    const answers = await Promise.all(
-      [1, 2].map((n) => connection.request("tools/call", { name: "echo", arguments: { n } })),
-    );
+    // The list goes first, and calls wait for what it proves: they could not be sent again after an exit.
+    const [, ...answers] = await Promise.all([
+      connection.request("tools/list"),
+      ...[1, 2].map((n) => connection.request("tools/call", { name: "echo", arguments: { n } })),
+    ]);
     expect(answers).toMatchObject([1, 2].map((n) => ({ ok: true, result: { content: [{ text: `{"n":${n}}` }] } })));
     expect(connection.verdict.era).toBe(era);
     expect(notices).toMatchObject([{ code: "verdict-changed", severity: "info" }]);
     expect(methods().filter((method) => method === "server/discover")).toHaveLength(1);
     expect(countProcesses(marker)).toBe(1);
+  });
+
+  test("a call that may have run before the server went away is not sent again", async () => {
+    const { config, methods } = stub({ exitUnlessInitialized: true });
+    const connection = await connect(config, { prior: modern });
+    const call = () => connection.request("tools/call", { name: "echo", arguments: {} });
+    expect(await call()).toMatchObject({ ok: false, failure: { kind: "closed" } });
+    expect(methods().filter((method) => method === "tools/call")).toHaveLength(1);
+    expect(await call()).toMatchObject({ ok: true });
   });
 
   test("an error of a server that is modern after all is just that error", async () => {

@@ -1,0 +1,298 @@
+/** What a caller meets when a server misbehaves, and that a call which may have run is never sent twice. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import type { ServerError } from "../../runtime/errors.ts";
+import { sha256 } from "../../schemas/canonical.ts";
+import { Stub, variable } from "../cli/pimcp.ts";
+import { countProcesses, eventually } from "../servers/run.ts";
+import { compiled, declared, httpStub, RuntimeProject, rejection } from "./runtime-project.ts";
+
+const failure = (promise: Promise<unknown>) => rejection<ServerError>(promise);
+
+/** The stub's own tools, open to any arguments. */
+const TOOLS = ["echo", "crash", "hang", "sleep", "progress", "stderr"].map((name) => declared(name, { type: "object" }));
+const count = (stub: Stub, method: string) => stub.log().filter((entry) => entry.method === method).length;
+/** Starts and messages since `since`. */
+const happened = (stub: Stub, since: number) =>
+  stub.log().slice(since).map(({ event, method }) => method ?? event);
+
+describe("a server that dies in mid-call", () => {
+  test.each([["legacy"], ["modern"]])("%s: fails once, with status and stderr; the next call works", async (era) => {
+    const stub = new Stub({ era, tools: TOOLS });
+    const runtime = await (await compiled({ s: stub.entry })).runtime();
+    const starts = stub.starts();
+    await runtime.call("s", "stderr", { text: "disk on fire" });
+    const error = await failure(runtime.call("s", "crash", { status: 9 }));
+    expect(error).toMatchObject({ name: "ServerError", server: "s", stderrTail: "disk on fire" });
+    expect(error.message).toMatch(/exited with status 9 while tools\/call/);
+    expect(error.cause).toMatchObject({ kind: "closed" });
+    expect((await runtime.call("s", "echo", { n: 1 })).text).toBe('{"n":1}');
+    expect(count(stub, "tools/call")).toBe(3);
+    expect(stub.starts() - starts).toBe(2);
+    expect(countProcesses(stub.marker)).toBe(1);
+  });
+
+  test.each([["legacy"], ["modern"]])("%s: in the very first call too", async (era) => {
+    const stub = new Stub({ era, tools: TOOLS });
+    const runtime = await (await compiled({ s: stub.entry })).runtime();
+    expect(await failure(runtime.call("s", "crash"))).toMatchObject({ name: "ServerError", cause: { kind: "closed" } });
+    expect(count(stub, "tools/call")).toBe(1);
+    expect((await runtime.call("s", "echo")).text).toBe("{}");
+  });
+
+  test("every call under way fails, none is repeated", async () => {
+    const stub = new Stub({ tools: TOOLS });
+    const runtime = await (await compiled({ s: stub.entry })).runtime();
+    await runtime.call("s", "echo");
+    const outcomes = await Promise.allSettled([
+      ...Array.from({ length: 5 }, () => runtime.call("s", "hang")),
+      runtime.call("s", "crash"),
+    ]);
+    expect(outcomes.map(({ status }) => status)).toEqual(Array(6).fill("rejected"));
+    expect(count(stub, "tools/call")).toBe(7);
+  });
+});
+
+/** Edits what was compiled of server `s`, digests kept right. */
+function editManifest(project: RuntimeProject, change: (server: Record<string, unknown>) => void): void {
+  const path = join(project.project, "generated", "manifest.json");
+  const manifest = JSON.parse(readFileSync(path, "utf8"));
+  change(manifest.servers.s);
+  for (const file of Object.keys(manifest.files)) {
+    manifest.files[file] = sha256(readFileSync(join(project.project, "generated", file), "utf8"));
+  }
+  writeFileSync(path, JSON.stringify(manifest));
+}
+
+const asLegacy = (server: Record<string, unknown>) => {
+  delete server["supportedVersions"];
+  Object.assign(server, { era: "legacy", protocolVersion: "2025-11-25" });
+};
+const asModern = (server: Record<string, unknown>) =>
+  Object.assign(server, { era: "modern", protocolVersion: "2026-07-28", supportedVersions: ["2026-07-28"] });
+
+describe("the compiled era", () => {
+  test.each<[string, string[]]>([
+    ["legacy", ["start", "initialize", "notifications/initialized", "tools/list", "tools/call"]],
+    ["modern", ["start", "tools/list", "tools/call"]],
+  ])("%s: no server/discover, one process", async (era, wanted) => {
+    const stub = new Stub({ era, tools: TOOLS });
+    const runtime = await (await compiled({ s: stub.entry })).runtime();
+    const since = stub.log().length;
+    await Promise.all([runtime.call("s", "echo"), runtime.call("s", "echo")]);
+    expect(happened(stub, since)).toEqual([...wanted, "tools/call"]);
+  });
+
+  test.each<[string, object, (server: Record<string, unknown>) => void]>([
+    ["modern, compiled as legacy", { era: "modern" }, asLegacy],
+    ["legacy, compiled as modern", { era: "legacy", requireInitialize: true }, asModern],
+    ["legacy that exits, compiled as modern", { era: "legacy", exitUnlessInitialized: true }, asModern],
+  ])("%s: probed once, said once, the call runs once", async (_, options, change) => {
+    const stub = new Stub({ ...options, tools: TOOLS });
+    const project = await compiled({ s: stub.entry });
+    editManifest(project, change);
+    const runtime = await project.runtime();
+    const since = stub.log().length;
+    expect((await runtime.call("s", "echo", { n: 1 })).text).toBe('{"n":1}');
+    expect((await runtime.call("s", "echo", { n: 2 })).text).toBe('{"n":2}');
+    expect(happened(stub, since).filter((event) => event === "server/discover")).toHaveLength(1);
+    expect(project.codes()).toEqual(["verdict-changed"]);
+    expect(countProcesses(stub.marker)).toBe(1);
+    const ran = stub.log().slice(since).filter(({ method, params }) => method === "tools/call" && params!["_meta"] === undefined || method === "tools/call" && options.era === "modern");
+    expect(ran).toHaveLength(2);
+  });
+
+  test("legacy, compiled as modern, dying in the first call: that call is not sent again", async () => {
+    const stub = new Stub({ tools: TOOLS });
+    const project = await compiled({ s: stub.entry });
+    editManifest(project, asModern);
+    const runtime = await project.runtime();
+    await failure(runtime.call("s", "crash"));
+    expect(count(stub, "tools/call")).toBe(1);
+    expect((await runtime.call("s", "echo")).text).toBe("{}");
+  });
+
+  test("of a server whose entry changed since doesn't count", async () => {
+    const stub = new Stub({ tools: TOOLS });
+    const project = await compiled({ s: { ...stub.entry } });
+    project.servers({ s: { ...stub.entry, env: { ...stub.entry.env, MORE: "1" } } });
+    const runtime = await project.runtime();
+    const since = stub.log().length;
+    expect((await runtime.call("s", "echo")).text).toBe("{}");
+    expect(happened(stub, since)).toContain("server/discover");
+    expect(project.codes()).toEqual(["config-newer"]);
+    expect(project.notices[0]!.message).toContain("pimcp compile");
+  });
+});
+
+describe("time limits and cancelling", () => {
+  test("progress extends the limit, its absence doesn't", async () => {
+    const runtime = await (await compiled({ s: new Stub({ tools: TOOLS }).entry })).runtime();
+    const seen: unknown[] = [];
+    const options = { timeoutMs: 1500, onProgress: (progress: unknown) => void seen.push(progress) };
+    // Each step within the limit, all together twice beyond it.
+    expect((await runtime.call("s", "progress", { steps: 6, ms: 500 }, options)).text).toBe("done");
+    expect(seen).toMatchObject([1, 2, 3, 4, 5, 6].map((progress) => ({ progress, total: 6 })));
+    const error = await failure(runtime.call("s", "hang", {}, { timeoutMs: 300 }));
+    expect(error.message).toContain("no answer within 300 ms");
+    expect(error.cause).toMatchObject({ kind: "timeout", timeoutMs: 300 });
+    expect((await runtime.call("s", "echo")).text).toBe("{}");
+  });
+
+  test("requestTimeoutMs of the configuration is the default", async () => {
+    const stub = new Stub({ tools: TOOLS });
+    const runtime = await (await compiled({ s: { ...stub.entry, requestTimeoutMs: 400 } })).runtime();
+    expect((await failure(runtime.call("s", "hang"))).cause).toMatchObject({ kind: "timeout", timeoutMs: 400 });
+  });
+
+  test("an abort cancels: the server is told, the connection goes on, nothing is sent that was aborted before", async () => {
+    const stub = new Stub({ tools: TOOLS });
+    const runtime = await (await compiled({ s: stub.entry })).runtime();
+    const abort = new AbortController();
+    const call = failure(runtime.call("s", "hang", {}, { signal: abort.signal }));
+    await eventually(() => count(stub, "tools/call") === 1, "the call arrives");
+    abort.abort();
+    expect((await call).cause).toMatchObject({ kind: "cancelled" });
+    await eventually(() => count(stub, "notifications/cancelled") === 1, "the server is told");
+    expect(await failure(runtime.call("s", "echo", {}, { signal: abort.signal }))).toMatchObject({ server: "s" });
+    expect((await runtime.call("s", "echo", { n: 2 })).text).toBe('{"n":2}');
+    expect(count(stub, "tools/call")).toBe(2);
+  });
+
+  test("an abort while connecting gives up waiting at once; the others get their connection", async () => {
+    const stub = new Stub({ tools: TOOLS });
+    const project = await compiled({ s: stub.entry });
+    stub.set({ tools: TOOLS, startMs: 1000 });
+    const runtime = await project.runtime();
+    const abort = new AbortController();
+    const [impatient, patient] = [failure(runtime.call("s", "echo", {}, { signal: abort.signal })), runtime.call("s", "echo")];
+    setTimeout(() => abort.abort(), 100);
+    expect((await impatient).message).toContain("cancelled");
+    expect((await patient).text).toBe("{}");
+    expect(count(stub, "tools/call")).toBe(1);
+  });
+
+  test("closing the runtime in mid-call fails the call and leaves no process", async () => {
+    const stub = new Stub({ tools: TOOLS, grandchild: true });
+    const runtime = await (await compiled({ s: stub.entry })).runtime();
+    const call = failure(runtime.call("s", "hang"));
+    await eventually(() => count(stub, "tools/call") === 1, "the call arrives");
+    await runtime.close();
+    expect(await call).toMatchObject({ name: "ServerError", server: "s" });
+    expect(countProcesses(stub.marker)).toBe(0);
+  });
+
+  test("closing while connecting leaves no process either", async () => {
+    const stub = new Stub({ tools: TOOLS });
+    const project = await compiled({ s: stub.entry });
+    stub.set({ tools: TOOLS, startMs: 60_000 });
+    const runtime = await project.runtime();
+    const starts = stub.starts();
+    const call = rejection(runtime.call("s", "echo"));
+    await eventually(() => stub.starts() > starts, "the server starts");
+    await runtime.close();
+    await call;
+    expect(countProcesses(stub.marker)).toBe(0);
+  });
+});
+
+describe("one connection", () => {
+  test("20 first calls at once share one process", async () => {
+    const stub = new Stub({ tools: TOOLS, startMs: 100 });
+    const runtime = await (await compiled({ s: stub.entry })).runtime();
+    const starts = stub.starts();
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => runtime.call("s", "echo", { n })));
+    expect(answers.map(({ text }) => text)).toEqual(answers.map((_, n) => `{"n":${n}}`));
+    expect(stub.starts() - starts).toBe(1);
+  });
+
+  test("an idle one is closed, the next call opens another", async () => {
+    const stub = new Stub({ tools: TOOLS });
+    const runtime = await (await compiled({ s: stub.entry })).runtime({ idleMs: 200 });
+    await runtime.call("s", "echo");
+    await eventually(() => countProcesses(stub.marker) === 0, "the idle server is ended");
+    expect((await runtime.call("s", "echo")).text).toBe("{}");
+  });
+
+  test("a session that the server forgot is renewed once; a second 404 is an error", async () => {
+    const { entry, server } = await httpStub({ tools: TOOLS, http: { sessions: true, callsPerSession: 1 } });
+    const runtime = await (await compiled({ s: entry })).runtime();
+    for (const n of [1, 2, 3]) expect((await runtime.call("s", "echo", { n })).text).toBe(`{"n":${n}}`);
+    const messages = server.log();
+    expect(messages.filter(({ method, session }) => method === "initialize" && session !== undefined)).toEqual([]);
+    // Every session of this one is forgotten at once.
+    const project = await compiled({ s: new Stub({ tools: TOOLS }).entry });
+    const hopeless = await httpStub({ http: { sessions: true, callsPerSession: 0 } });
+    project.servers({ s: hopeless.entry });
+    const lost = await project.runtime();
+    expect((await failure(lost.call("s", "echo"))).cause).toMatchObject({ kind: "session-lost" });
+    const after = hopeless.server.log();
+    // One for the connection, one for its renewal, which the tool list and the call share.
+    expect(after.filter(({ method }) => method === "initialize").length).toBeLessThanOrEqual(3);
+    expect(after.filter(({ method }) => method === "tools/call").length).toBeLessThanOrEqual(2);
+  });
+});
+
+describe("a server that refuses", () => {
+  test.each<[number, RegExp]>([
+    [401, /sign-in is needed.*pimcp login s/],
+    [403, /access was denied/],
+    [503, /unavailable.*503/],
+  ])("HTTP %i is said as what it is", async (status, wanted) => {
+    const { entry, server } = await httpStub({ tools: TOOLS });
+    const project = await compiled({ s: entry });
+    const { entry: refusing, server: refusingServer } = await httpStub({ http: { status: { POST: status, GET: status } } });
+    project.servers({ s: refusing });
+    const error = await failure((await project.runtime()).call("s", "echo"));
+    expect(error).toMatchObject({ name: "ServerError", server: "s" });
+    expect(error.message).toMatch(wanted);
+    expect(refusingServer.log().some(({ event }) => event === "GET")).toBe(false);
+    expect(server.log().filter(({ method }) => method === "tools/call")).toEqual([]);
+  });
+
+  test("a protocol error carries its code", async () => {
+    const error = { code: -32050, message: "quota \u001b[31mexceeded", data: { left: 0 } };
+    const stub = new Stub({ tools: TOOLS, replies: { "tools/call": { error } } });
+    const failed = await failure((await (await compiled({ s: stub.entry })).runtime()).call("s", "echo"));
+    expect(failed.message).toContain("exceeded");
+    expect(failed.message).not.toContain("\u001b");
+    expect(failed.cause).toMatchObject({ kind: "rpc-error", error: { code: -32050, data: { left: 0 } } });
+  });
+
+  test("a command that isn't there, and an exit at the start with its stderr", async () => {
+    const stub = new Stub({ tools: TOOLS });
+    const project = await compiled({ s: stub.entry });
+    project.servers({ s: { command: "no-such-command-here" } });
+    expect((await failure((await project.runtime()).call("s", "echo"))).message).toContain("was not found");
+    const dying = new Stub({ exitAtStart: 4, stderr: "missing licence\n" });
+    project.servers({ s: dying.entry });
+    const error = await failure((await project.runtime()).call("s", "echo"));
+    expect(error.message).toContain("exited with status 4");
+    expect(error.stderrTail).toBe("missing licence");
+  });
+});
+
+describe("the configuration", () => {
+  test("a variable that is unset names itself and its field, and shows no value of others", async () => {
+    const stub = new Stub({ tools: TOOLS });
+    const project = new RuntimeProject();
+    const env = { ...stub.entry.env, TOKEN: variable("P_TOKEN"), KEY: variable("P_KEY") };
+    project.servers({ s: { ...stub.entry, env } });
+    const set = { P_TOKEN: "t0ken-value", P_KEY: "k3y-value" };
+    await project.compileInProcess(set);
+    const surroundings = { ...project.surroundings.env, P_KEY: set.P_KEY };
+    const error = await failure((await project.runtime({ env: surroundings })).call("s", "echo"));
+    expect(error.message).toMatch(/P_TOKEN/);
+    expect(error.message).toMatch(/env\.TOKEN|env\/TOKEN|"TOKEN"/);
+    expect(JSON.stringify([error.message, error.cause])).not.toContain("k3y-value");
+    const runtime = await project.runtime({ env: { ...surroundings, ...set } });
+    expect((await runtime.call("s", "echo")).text).toBe("{}");
+  });
+
+  test("what is no longer in mcp.json can't be called, and it is said why", async () => {
+    const project = await compiled({ s: new Stub({ tools: TOOLS }).entry });
+    project.servers({});
+    expect((await failure((await project.runtime()).call("s", "echo"))).message).toContain("mcp.json");
+  });
+});
