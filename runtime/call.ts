@@ -8,6 +8,7 @@ import { type Diagnostic, diagnostic } from "../schemas/diagnostic.ts";
 import { prepareArguments } from "./calls/arguments.ts";
 import { type InterpretedResult, interpretResult } from "./calls/results.ts";
 import type { CallOptions } from "./codegen/v1.ts";
+import { paramHeaders } from "./connect/param-headers.ts";
 import type { Connections } from "./connections.ts";
 import type { DriftWatch } from "./drift-watch.ts";
 import { RefusedError, ServerError } from "./errors.ts";
@@ -44,6 +45,7 @@ export async function callTool(
       ...(options.signal && { signal: options.signal }),
       ...(options.timeoutMs !== undefined && { timeoutMs: options.timeoutMs }),
       ...(options.onProgress && { onProgress: options.onProgress }),
+      headers: paramHeaders(definition.inputSchema, prepared.args),
     },
   );
   const interpreted = await interpretResult(raw, definition.outputSchema);

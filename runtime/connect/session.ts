@@ -18,6 +18,8 @@ export interface RequestOptions {
   /** Milliseconds in all, progress or not. */
   readonly maxTotalMs?: number | undefined;
   readonly onProgress?: ((progress: { progress: number; total?: number; message?: string }) => void) | undefined;
+  /** Sent with the request to a modern server over Streamable HTTP; of no effect elsewhere. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
 export type RequestOutcome =
@@ -192,6 +194,7 @@ export class Session {
         ...(options.maxTotalMs !== undefined && { maxTotalTimeout: options.maxTotalMs }),
         ...(options.signal && { signal: options.signal }),
         ...(options.onProgress && { onprogress: options.onProgress as Sdk.ProgressCallback }),
+        ...(options.headers && this.verdict.era === "modern" && { headers: options.headers }),
       });
       this.proven = true;
       return { ok: true, result: withoutResultType(slot.result ?? (answer as Record<string, unknown>)) };
