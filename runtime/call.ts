@@ -10,6 +10,7 @@ import { type InterpretedResult, interpretResult } from "./calls/results.ts";
 import type { CallOptions } from "./codegen/v1.ts";
 import { paramHeaders } from "./connect/param-headers.ts";
 import type { Connections } from "./connections.ts";
+import type { Drift } from "./drift.ts";
 import type { DriftWatch } from "./drift-watch.ts";
 import { RefusedError, ServerError } from "./errors.ts";
 
@@ -17,7 +18,7 @@ export interface CallContext {
   readonly table: ToolTable;
   readonly connections: Connections;
   readonly drift: DriftWatch;
-  /** `block` refuses tools whose definition changed since they were compiled. */
+  /** `block` refuses tools whose definition changed since they were compiled, or can't be compared. */
   readonly onDrift: "warn" | "block";
   readonly onNotice: (notice: Diagnostic) => void;
 }
@@ -68,11 +69,16 @@ async function refuseDrifted(
 ): Promise<void> {
   await connections.get(entry.server, signal);
   const found = await drift.settled(entry.server);
-  const changed = found?.tools.find((tool) => tool.tool === entry.tool && tool.change !== "added");
-  if (!changed) return;
-  const how = changed.change === "removed" ? "the server no longer has it" : `changed: ${changed.members.join(", ")}`;
-  const message = `tool "${entry.tool}" of "${entry.server}" is not what was compiled (${how}); run \`pimcp compile\``;
-  throw new RefusedError(message, { ...entry, reason: "definition-changed" });
+  const why = found ? changeOf(entry, found) : "the server would not list its tools";
+  if (why === undefined) return;
+  const message = `tool "${entry.tool}" of "${entry.server}" is not known to be what was compiled: ${why}`;
+  throw new RefusedError(`${message}; run \`pimcp compile\``, { ...entry, reason: "definition-changed" });
+}
+
+function changeOf(entry: ToolEntry, { tools }: Drift): string | undefined {
+  const found = tools.find(({ tool, change }) => tool === entry.tool && change !== "added");
+  if (!found) return undefined;
+  return found.change === "removed" ? "the server no longer has it" : `other ${found.members.join(", ")}`;
 }
 
 function callNotice(entry: ToolEntry, message: string): Diagnostic {

@@ -3,6 +3,7 @@
  * handler is given for is advertised, because servers offer other tools to clients that can do more.
  */
 import type * as Sdk from "@modelcontextprotocol/client";
+import { HandlerFailedError } from "./connect/failure.ts";
 
 /** Handlers take the request's `params` as MCP's schema has them and give back the result. */
 export interface ClientHandlers {
@@ -26,12 +27,21 @@ export function capabilitiesOf(handlers: ClientHandlers): Record<string, unknown
 /** Registers the handlers with a client that is about to connect. */
 export function registerHandlers(client: Sdk.Client, handlers: ClientHandlers): void {
   const { elicitation, sampling, roots } = handlers;
-  const paramsOf = (request: { readonly params?: unknown }) => (request.params ?? {}) as Record<string, unknown>;
-  if (elicitation) {
-    client.setRequestHandler("elicitation/create", async (request) => (await elicitation(paramsOf(request))) as never);
+  if (elicitation) client.setRequestHandler("elicitation/create", (request) => answer(elicitation, request) as never);
+  if (sampling) client.setRequestHandler("sampling/createMessage", (request) => answer(sampling, request) as never);
+  if (roots) {
+    const listed = async () => ({ roots: [...(await roots())] });
+    client.setRequestHandler("roots/list", (request) => answer(listed, request) as never);
   }
-  if (sampling) {
-    client.setRequestHandler("sampling/createMessage", async (request) => (await sampling(paramsOf(request))) as never);
+}
+
+type Handler = (params: Readonly<Record<string, unknown>>) => Promise<unknown>;
+
+/** A handler's own failure is told apart from the connection's. */
+async function answer(handler: Handler, request: { readonly params?: unknown }): Promise<unknown> {
+  try {
+    return await handler((request.params ?? {}) as Record<string, unknown>);
+  } catch (error) {
+    throw new HandlerFailedError(error instanceof Error ? error.message : String(error), { cause: error });
   }
-  if (roots) client.setRequestHandler("roots/list", async () => ({ roots: [...(await roots())] }) as never);
 }

@@ -10,6 +10,7 @@ import type { Connection } from "./connect/connection.ts";
 import { listTools } from "./connect/list-tools.ts";
 import { compareTools, type Drift, driftText } from "./drift.ts";
 
+const TOOLS_CHANGED = "notifications/tools/list_changed";
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 10 * 60_000;
 const LIST_TIMEOUT_MS = 30_000;
@@ -45,10 +46,11 @@ export class DriftWatch {
       checked: Promise.resolve(undefined),
     };
     this.#watched.set(server, watched);
+    const onChange = () => this.#later(connection, watched);
+    // A modern server announces when it is asked to; over HTTP that is a stream, which would keep a program from ending.
+    if (connection.verdict.transport === "stdio") connection.onToolsListChanged(onChange);
+    else connection.onNotification((method) => method === TOOLS_CHANGED && onChange());
     watched.checked = this.#check(connection, watched);
-    connection.onNotification((method) => {
-      if (method === "notifications/tools/list_changed") this.#later(connection, watched);
-    });
   }
 
   /** The comparison with the server's present connection; undefined when there was none or it failed. */

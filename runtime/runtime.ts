@@ -33,7 +33,7 @@ export interface RuntimeOptions {
   readonly env?: NodeJS.ProcessEnv;
   readonly homedir?: string;
   readonly handlers?: ClientHandlers;
-  /** `warn` (default) goes on with the compiled definitions; `block` refuses tools whose definition changed. */
+  /** `warn` (default) goes on with the compiled definitions; `block` refuses tools whose definition changed or can't be compared. */
   readonly onDrift?: "warn" | "block";
   /** Takes what is worth knowing and stops nothing; by default warnings and errors are a line each on stderr. */
   readonly onNotice?: (notice: Diagnostic) => void;

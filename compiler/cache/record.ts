@@ -1,11 +1,12 @@
 /**
  * The record of a compile that changed nothing to come back to: when configuration, surroundings and outputs are
  * what they were, and every tool list is still fresh, the next compile would give the same bytes. Finding that
- * out needs a few hashes and no parser, client or renderer, and is all that an unchanged compile costs.
+ * out needs a few hashes and no parser, client or renderer, and is all that an unchanged compile costs. Files are
+ * read one after another and not by promises: there is nothing else to do meanwhile, and it takes half the time.
  */
-import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { sha256 } from "../../schemas/canonical.ts";
 import type { Scope } from "../../schemas/config/server-config.ts";
 import { type KeyedHash, readCacheFile, writeCacheFile } from "./folder.ts";
 
@@ -42,38 +43,42 @@ interface RunRecord {
 /** What a compile has to say of itself to be remembered. */
 export interface RunFacts extends Pick<RunRecord, "variables" | "validUntil" | "folders" | "result"> {}
 
+/** The configuration files as a run found them, in the order of the key's; null where there is none. */
+export type FileDigests = readonly (string | null)[];
+
+/** Taken before the configuration is read: an edit during a compile must not be taken for what was compiled. */
+export function digestConfiguration(key: RunKey): FileDigests {
+  return key.files.map(digestOfFile);
+}
+
+/** One run as the cache sees it. */
+export interface RunIdentity {
+  readonly folder: string;
+  readonly hash: KeyedHash;
+  readonly key: RunKey;
+  readonly digests: FileDigests;
+}
+
 /** What the last compile reported, when this one would report the same. */
-export async function findRecord(
-  folder: string,
-  hash: KeyedHash,
-  key: RunKey,
-  env: NodeJS.ProcessEnv,
-  now: number,
-): Promise<unknown> {
+export async function findRecord(run: RunIdentity, env: NodeJS.ProcessEnv, now: number): Promise<unknown> {
+  const { folder, hash, key, digests } = run;
   const record = (await readCacheFile(recordPath(folder, hash, key))) as Partial<RunRecord> | undefined;
   if (record?.format !== 1 || record.key !== hash(key) || !(now < (record.validUntil ?? 0))) return undefined;
   if (record.values !== valuesOf(hash, record.variables ?? [], env)) return undefined;
-  const files = await Promise.all(key.files.map(digestOfFile));
-  if (!sameList(files, record.files)) return undefined;
-  const manifests = await Promise.all((record.folders ?? []).map(verifiedManifest));
-  return sameList(manifests, record.manifests) ? record.result : undefined;
+  if (!sameList(digests, record.files)) return undefined;
+  return sameList((record.folders ?? []).map(verifiedManifest), record.manifests) ? record.result : undefined;
 }
 
 /** Remembers a compile. The caller leaves out runs with errors, stale servers or `!command` values. */
-export async function storeRecord(
-  folder: string,
-  hash: KeyedHash,
-  key: RunKey,
-  env: NodeJS.ProcessEnv,
-  facts: RunFacts,
-): Promise<void> {
+export async function storeRecord(run: RunIdentity, env: NodeJS.ProcessEnv, facts: RunFacts): Promise<void> {
+  const { folder, hash, key, digests } = run;
   const record: RunRecord = {
     format: 1,
     key: hash(key),
-    files: await Promise.all(key.files.map(digestOfFile)),
+    files: digests,
     ...facts,
     values: valuesOf(hash, facts.variables, env),
-    manifests: await Promise.all(facts.folders.map(verifiedManifest)),
+    manifests: facts.folders.map(verifiedManifest),
   };
   await writeCacheFile(recordPath(folder, hash, key), record);
 }
@@ -84,20 +89,26 @@ function valuesOf(hash: KeyedHash, variables: readonly string[], env: NodeJS.Pro
   return hash(variables.map((name) => [name, env[name] ?? null]));
 }
 
-async function digestOfFile(path: string): Promise<string | null> {
-  const bytes = await readFile(path).catch(() => undefined);
-  return bytes ? sha256Bytes(bytes) : null;
+function read(path: string): Buffer | undefined {
+  try {
+    return readFileSync(path);
+  } catch {
+    return undefined; // whatever is wrong with it is found and said by the compile that follows
+  }
+}
+
+function digestOfFile(path: string): string | null {
+  const bytes = read(path);
+  return bytes ? sha256(bytes) : null;
 }
 
 /** Digest of a folder's manifest, when every file it lists is there with the content it lists; null otherwise. */
-async function verifiedManifest(folder: string): Promise<string | null> {
-  const bytes = await readFile(join(folder, "manifest.json")).catch(() => undefined);
+function verifiedManifest(folder: string): string | null {
+  const bytes = read(join(folder, "manifest.json"));
   const files = bytes && listedFiles(bytes.toString("utf8"));
   if (!files) return null;
-  const whole = await Promise.all(
-    Object.entries(files).map(async ([path, digest]) => (await digestOfFile(join(folder, path))) === digest),
-  );
-  return whole.every(Boolean) ? sha256Bytes(bytes) : null;
+  const isWhole = Object.entries(files).every(([path, digest]) => digestOfFile(join(folder, path)) === digest);
+  return isWhole ? sha256(bytes) : null;
 }
 
 function listedFiles(text: string): Record<string, string> | undefined {
@@ -107,8 +118,6 @@ function listedFiles(text: string): Record<string, string> | undefined {
     return undefined; // torn: the compile that follows writes it anew
   }
 }
-
-const sha256Bytes = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 
 function sameList(a: readonly (string | null)[], b: readonly (string | null)[] | undefined): boolean {
   return b !== undefined && a.length === b.length && a.every((item, index) => item === b[index]);

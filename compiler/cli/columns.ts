@@ -12,10 +12,21 @@ const NO_WIDTH = /^(?:\p{M}|\p{Cf})+$/u;
 
 let graphemes: Intl.Segmenter | undefined;
 
+/** Longer than any character; a segmenter's step costs time in proportion to the whole text it was given. */
+const WINDOW = 256;
+
 /** One at a time: whoever has enough stops, however long the text goes on. */
 function* characters(text: string): Generator<string> {
   graphemes ??= new Intl.Segmenter("und", { granularity: "grapheme" });
-  for (const { segment } of graphemes.segment(text)) yield segment;
+  for (let start = 0; start < text.length; ) {
+    const found = [...graphemes.segment(text.slice(start, start + WINDOW))];
+    // The last one may go on behind the window: the next window begins with it.
+    if (start + WINDOW < text.length && found.length > 1) found.pop();
+    for (const { segment } of found) {
+      yield segment;
+      start += segment.length;
+    }
+  }
 }
 
 function characterWidth(character: string): number {
@@ -40,9 +51,7 @@ function columnsUpTo(text: string, most: number): number {
 }
 
 function isWider(text: string, width: number): boolean {
-  // No character is wider than two columns or has a place on less than one unit.
-  if (text.length * 2 <= width) return false;
-  return columnsUpTo(text, width) > width;
+  return ASCII.test(text) ? text.length > width : columnsUpTo(text, width) > width;
 }
 
 /** `text`, or its beginning and `…` where it is wider than `width` columns. */

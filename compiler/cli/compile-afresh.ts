@@ -10,11 +10,11 @@ import { type Diagnostic, diagnostic } from "../../schemas/diagnostic.ts";
 import { isCommandValue, variablesOf } from "../../schemas/expand.ts";
 import { nearest } from "../../schemas/nearest.ts";
 import type { Introspect } from "../acquire.ts";
-import { storeRecord } from "../cache/record.ts";
+import { type RunIdentity, storeRecord } from "../cache/record.ts";
 import { openSnapshotCache } from "../cache/snapshot-cache.ts";
 import { openTypeCache } from "../cache/type-cache.ts";
 import { checkFinding, compile } from "../compile.ts";
-import type { CompileRequest, CompileResult, RunCache } from "./compile-command.ts";
+import type { CompileRequest, CompileResult } from "./compile-command.ts";
 import type { Io } from "./io.ts";
 import { startProgress } from "./progress.ts";
 
@@ -25,7 +25,7 @@ export interface AfreshOptions {
   readonly files: ConfigurationFiles;
   readonly request: CompileRequest;
   readonly io: Io;
-  readonly cache: RunCache;
+  readonly cache: RunIdentity;
 }
 
 export async function compileAfresh({ files, request, io, cache }: AfreshOptions): Promise<CompileResult> {
@@ -81,7 +81,7 @@ function unknownServers(configuration: Configuration, request: CompileRequest): 
 }
 
 /** A run is worth recording when the next one would come to the same end without asking anybody. */
-async function record(configuration: Configuration, result: CompileResult, cache: RunCache, io: Io): Promise<void> {
+async function record(configuration: Configuration, result: CompileResult, cache: RunIdentity, io: Io): Promise<void> {
   const { scopes } = cache.key;
   const used = scopes.flatMap((scope) => serversOfScope(configuration, scope)).filter((server) => server.enabled);
   if (result.diagnostics.some((found) => found.severity === "error") || used.some(runsCommands)) return;
@@ -99,7 +99,7 @@ async function record(configuration: Configuration, result: CompileResult, cache
       status === "removed" ? [] : [{ path, status: "unchanged" as const }],
     ),
   }));
-  await storeRecord(cache.folder, cache.hash, cache.key, io.env, {
+  await storeRecord(cache, io.env, {
     variables: [...new Set(used.flatMap((server) => textsOf(server).flatMap(variablesOf)))].sort(),
     validUntil,
     folders: scopes.map((scope) => configuration[scope].out),

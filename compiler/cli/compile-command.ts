@@ -10,8 +10,8 @@ import {
 } from "../../runtime/connect/configuration-files.ts";
 import type { Scope } from "../../schemas/config/server-config.ts";
 import type { Diagnostic } from "../../schemas/diagnostic.ts";
-import { cacheFolder, type KeyedHash, keyedHash } from "../cache/folder.ts";
-import { findRecord, type RunKey } from "../cache/record.ts";
+import { cacheFolder, keyedHash } from "../cache/folder.ts";
+import { digestConfiguration, findRecord, type RunIdentity, type RunKey } from "../cache/record.ts";
 import type { ScopeReport, ServerReport } from "../compile.ts";
 import type { WriteResult } from "../write.ts";
 import type { Invocation } from "./commands.ts";
@@ -63,25 +63,19 @@ export async function compileOnce(invocation: Invocation, request: CompileReques
   const folder = cacheFolder(io.env, io.homedir);
   const hash = await keyedHash(folder);
   const key = runKey(request, files);
+  const cache: RunIdentity = { folder, hash, key, digests: digestConfiguration(key) };
   if (!request.refresh && !request.offline) {
-    const found = await findRecord(folder, hash, key, io.env, Date.now());
+    const found = await findRecord(cache, io.env, Date.now());
     if (found !== undefined) return found as CompileResult;
   }
   const { compileAfresh } = await import("./compile-afresh.ts");
-  return compileAfresh({ files, request, io, cache: { folder, hash, key } });
+  return compileAfresh({ files, request, io, cache });
 }
 
 /** Where this invocation looks for its configuration. */
 export function configurationOptions({ flags }: Invocation, io: Io): LocateOptions {
   const { config } = flags;
   return { cwd: io.cwd, env: io.env, homedir: io.homedir, ...(typeof config === "string" && { config }) };
-}
-
-/** The cache of one run, opened. */
-export interface RunCache {
-  readonly folder: string;
-  readonly hash: KeyedHash;
-  readonly key: RunKey;
 }
 
 function runKey(request: CompileRequest, files: ConfigurationFiles): RunKey {

@@ -65,6 +65,8 @@ const STAND_IN = Object.freeze({
   ttlMs: 0,
   cacheScope: "private",
 });
+/** The same for the method that is asked most: the SDK looks at every key. */
+const CALL_STAND_IN = Object.freeze({ resultType: "complete", content: [] });
 
 interface OpenRequest {
   readonly id: RequestId;
@@ -249,7 +251,7 @@ export class Exchange implements Transport {
       return { jsonrpc: "2.0", id, result: raw } as JSONRPCMessage;
     }
     slot.result = raw;
-    return { jsonrpc: "2.0", id, result: STAND_IN };
+    return { jsonrpc: "2.0", id, result: method === "tools/call" ? CALL_STAND_IN : STAND_IN };
   }
 
   /**

@@ -28,6 +28,8 @@ export type Failure = { readonly message: string } & (
   | { readonly kind: "session-lost" }
   /** Any other HTTP status. */
   | { readonly kind: "http-status"; readonly status: number; readonly body: string }
+  /** The server asked for input, and the handler for that failed. */
+  | { readonly kind: "handler-failed" }
   /** The server answered with something that isn't MCP, or in a version we don't speak. */
   | { readonly kind: "unusable" }
 );
@@ -51,11 +53,15 @@ export class BodyTooLongError extends Error {
   }
 }
 
+/** Raised where a handler of ours failed at what a server asked for in the middle of a request. */
+export class HandlerFailedError extends Error {}
+
 export function failureOf(error: unknown, context: FailureContext): Failure {
   const { sdk } = context;
   const message = printableLine(redact(error instanceof Error ? error.message : String(error), context.secrets), 500);
   if (context.aborted) return { kind: "cancelled", message: "cancelled" };
   if (error instanceof BodyTooLongError) return oversizeFailure(error.limitBytes);
+  if (error instanceof HandlerFailedError) return { kind: "handler-failed", message };
   if (sdk?.ProtocolError.isInstance(error)) {
     const { code, data } = error;
     const whole = redact(error.message, context.secrets);

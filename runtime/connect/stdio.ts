@@ -8,6 +8,7 @@
  */
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import type { OversizeMessage } from "./exchange.ts";
+import { LineWriter } from "./line-writer.ts";
 import { LineReader } from "./lines.ts";
 import { isMessage } from "./message.ts";
 import { endGroup, groupAlive, trackGroup, USE_GROUPS } from "./process-group.ts";
@@ -44,6 +45,7 @@ export class StdioTransport {
   readonly #grace: { readonly stdin: number; readonly term: number };
   readonly #noise = { lines: 0, samples: [] as string[] };
   #child: ChildProcess | undefined;
+  #writer: LineWriter | undefined;
   #stderr: Buffer[] = [];
   #stderrBytes = 0;
   #held = true;
@@ -81,6 +83,7 @@ export class StdioTransport {
   async start(): Promise<void> {
     const child = await launch(this.#server);
     this.#child = child;
+    this.#writer = new LineWriter(child.stdin!);
     this.#untrack = trackGroup(child);
     const lines = new LineReader(this.maxMessageBytes, {
       onLine: (line) => this.#deliver(line),
@@ -106,15 +109,10 @@ export class StdioTransport {
 
   /** Resolves when the pipe took the message; rejects when the server is gone. */
   send(message: unknown): Promise<void> {
-    const stdin = this.#child?.stdin;
-    if (!stdin || this.#closed || !stdin.writable) {
+    if (this.#closed || !this.#child?.stdin?.writable || this.#writer === undefined) {
       return Promise.reject(new Error("the server process is not running"));
     }
-    const line = `${JSON.stringify(message)}\n`;
-    return new Promise((resolve, reject) => {
-      if (stdin.write(line, (error) => error && reject(error))) resolve();
-      else stdin.once("drain", resolve);
-    });
+    return this.#writer.write(`${JSON.stringify(message)}\n`);
   }
 
   /** Whether the child keeps this process from ending by itself. */
@@ -133,6 +131,7 @@ export class StdioTransport {
     const child = this.#child;
     if (child?.pid !== undefined) {
       this.hold(true);
+      this.#writer?.flush();
       child.stdin?.end();
       await waitUntil(() => !groupAlive(child), this.#grace.stdin);
       await this.#endGroup(child);

@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFile
 import { basename, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { readTree } from "../golden.ts";
+import { eventually } from "../servers/run.ts";
 import { codes, FRESH, Stub, statuses, tool, variable, Workspace } from "./pimcp.ts";
 import { startTokenServer } from "./token-server.ts";
 
@@ -95,6 +96,17 @@ describe("an unchanged compile is served from the cache, and a change is noticed
     const { json } = await work.compile();
     expect(stub.starts()).toBe(1);
     expect(json.servers[0]).toMatchObject({ source: "cache", tools: 1 });
+    expect(work.read("project/made/servers/a.ts")).not.toContain('"x"');
+  });
+
+  test("the configuration, while the last compile was running", async () => {
+    const { work, stub } = fresh();
+    stub.set({ ...FRESH, delayMs: { "tools/list": 1500 }, tools: [tool("x"), tool("y")] });
+    const first = work.start(["compile"]);
+    await eventually(() => stub.lists() === 1, "the server is asked");
+    work.servers({ a: { ...stub.entry, toolExposure: { x: "hidden" } } }, { out: "made" });
+    expect((await first.finished).code).toBe(0);
+    expect((await work.compile()).json.servers[0]!.tools).toBe(1);
     expect(work.read("project/made/servers/a.ts")).not.toContain('"x"');
   });
 

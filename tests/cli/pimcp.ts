@@ -3,7 +3,7 @@
  * cache that are the test's. PIMCP_DIST names another build than `dist`.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { CompileJson } from "../../compiler/cli/compile-command.ts";
@@ -61,6 +61,10 @@ export class Workspace {
 
   has(path: string): boolean {
     return existsSync(join(this.root, path));
+  }
+
+  list(path: string): string[] {
+    return readdirSync(join(this.root, path)).sort();
   }
 
   /** Writes `project/mcp.json` with these servers. */

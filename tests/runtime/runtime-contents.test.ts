@@ -68,7 +68,10 @@ describe("resources and prompts", () => {
     });
     const resources = await (await (await compiled({ s: stub.entry })).runtime()).resources();
     expect(await resources.read("s", "u")).toEqual([{ uri: "u", blob, mimeType: "image/png" }]);
-    expect((await resources.prompt("s", "greet", { name: "Ada" })).messages[0]!.content).toEqual({ type: "text", text: "Hi" });
+    expect((await resources.prompt("s", "greet", { name: "Ada" })).messages[0]!.content).toEqual({
+      type: "text",
+      text: "Hi",
+    });
     const subject = { type: "ref/prompt", name: "greet" } as const;
     const completion = await resources.complete("s", subject, { name: "city", value: "pa" }, { country: "FR" });
     expect(completion.values).toEqual(["paris"]);

@@ -101,9 +101,7 @@ describe("while connected", () => {
     await runtime.call("s", "grow");
     await eventually(() => project.notices.length > 0, "the added tool is said");
     expect(project.notices).toMatchObject([{ code: "tools-drifted", message: expect.stringContaining("grown") }]);
-    expect(await runtime.drift()).toEqual([
-      { server: "s", tools: [{ tool: "grown", change: "added", members: [] }] },
-    ]);
+    expect(await runtime.drift()).toEqual([{ server: "s", tools: [{ tool: "grown", change: "added", members: [] }] }]);
   });
 
   test.each<[string, object]>([

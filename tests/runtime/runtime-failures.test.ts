@@ -11,11 +11,16 @@ import { compiled, declared, httpStub, RuntimeProject, rejection } from "./runti
 const failure = (promise: Promise<unknown>) => rejection<ServerError>(promise);
 
 /** The stub's own tools, open to any arguments. */
-const TOOLS = ["echo", "crash", "hang", "sleep", "progress", "stderr"].map((name) => declared(name, { type: "object" }));
+const TOOLS = ["echo", "crash", "hang", "sleep", "progress", "stderr"].map((name) =>
+  declared(name, { type: "object" }),
+);
 const count = (stub: Stub, method: string) => stub.log().filter((entry) => entry.method === method).length;
 /** Starts and messages since `since`. */
 const happened = (stub: Stub, since: number) =>
-  stub.log().slice(since).map(({ event, method }) => method ?? event);
+  stub
+    .log()
+    .slice(since)
+    .map(({ event, method }) => method ?? event);
 
 describe("a server that dies in mid-call", () => {
   test.each([["legacy"], ["modern"]])("%s: fails once, with status and stderr; the next call works", async (era) => {
@@ -166,7 +171,10 @@ describe("time limits and cancelling", () => {
     stub.set({ tools: TOOLS, startMs: 1000 });
     const runtime = await project.runtime();
     const abort = new AbortController();
-    const [impatient, patient] = [failure(runtime.call("s", "echo", {}, { signal: abort.signal })), runtime.call("s", "echo")];
+    const [impatient, patient] = [
+      failure(runtime.call("s", "echo", {}, { signal: abort.signal })),
+      runtime.call("s", "echo"),
+    ];
     setTimeout(() => abort.abort(), 100);
     expect((await impatient).message).toContain("cancelled");
     expect((await patient).text).toBe("{}");
@@ -242,7 +250,9 @@ describe("a server that refuses", () => {
   ])("HTTP %i is said as what it is", async (status, wanted) => {
     const { entry, server } = await httpStub({ tools: TOOLS });
     const project = await compiled({ s: entry });
-    const { entry: refusing, server: refusingServer } = await httpStub({ http: { status: { POST: status, GET: status } } });
+    const { entry: refusing, server: refusingServer } = await httpStub({
+      http: { status: { POST: status, GET: status } },
+    });
     project.servers({ s: refusing });
     const error = await failure((await project.runtime()).call("s", "echo"));
     expect(error).toMatchObject({ name: "ServerError", server: "s" });

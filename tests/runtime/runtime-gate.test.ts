@@ -54,9 +54,7 @@ describe("hidden tools", () => {
 
   test("can't be told from tools that don't exist, by raw, folded name or entry", async () => {
     const stub = new Stub({ tools: [tool("echo"), tool("drop_all")] });
-    const runtime = await (
-      await compiled({ s: { ...stub.entry, toolExposure: { drop_all: "hidden" } } })
-    ).runtime();
+    const runtime = await (await compiled({ s: { ...stub.entry, toolExposure: { drop_all: "hidden" } } })).runtime();
     const unknown = shape(await refusal(runtime.call("s", "qqqq_qqq")), "qqqq_qqq");
     for (const name of ["drop_all", "mcp__s__drop_all"]) {
       expect(shape(await refusal(runtime.call("s", name)), name)).toEqual(unknown);
@@ -93,7 +91,11 @@ describe("hidden tools", () => {
   });
 
   test("a hidden server that shows one tool shows that tool and nothing else", async () => {
-    const stub = new Stub({ tools: [tool("echo"), tool("drop")], capabilities: { tools: {}, resources: {} }, resources: true });
+    const stub = new Stub({
+      tools: [tool("echo"), tool("drop")],
+      capabilities: { tools: {}, resources: {} },
+      resources: true,
+    });
     const entry = { ...stub.entry, exposure: "hidden", toolExposure: { echo: "codemode" } };
     const runtime = await (await compiled({ s: entry })).runtime();
     expect((await runtime.call("s", "echo")).text).toBe("{}");

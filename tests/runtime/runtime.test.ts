@@ -1,29 +1,32 @@
 /** Calls through a runtime: what comes back, over every kind of server. */
 import { describe, expect, test } from "vitest";
-import { RefusedError, ServerError, ToolError } from "../../runtime/errors.ts";
+import { type RefusedError, ServerError, ToolError } from "../../runtime/errors.ts";
 import { Stub, tool } from "../cli/pimcp.ts";
 import { compiled, declared, httpStub, REAL_SERVERS, rejection } from "./runtime-project.ts";
 
 describe("real servers", () => {
-  test.each(REAL_SERVERS)("%s: a call, a tool's error, an argument that doesn't fit, all on one connection", async (_, entryOf) => {
-    const project = await compiled({ calc: await entryOf() });
-    const runtime = await project.runtime();
-    const { structured, text, content, result } = await runtime.call("calc", "add", { a: 20, b: 22 });
-    expect({ structured, text }).toEqual({ structured: { sum: 42 }, text: "42" });
-    expect(content).toEqual([{ type: "text", text: "42" }]);
-    expect(result).toMatchObject({ content, structuredContent: { sum: 42 } });
+  test.each(REAL_SERVERS)(
+    "%s: a call, a tool's error, an argument that doesn't fit, all on one connection",
+    async (_, entryOf) => {
+      const project = await compiled({ calc: await entryOf() });
+      const runtime = await project.runtime();
+      const { structured, text, content, result } = await runtime.call("calc", "add", { a: 20, b: 22 });
+      expect({ structured, text }).toEqual({ structured: { sum: 42 }, text: "42" });
+      expect(content).toEqual([{ type: "text", text: "42" }]);
+      expect(result).toMatchObject({ content, structuredContent: { sum: 42 } });
 
-    const failed = await rejection<ToolError>(runtime.call("calc", "fail"));
-    expect(failed).toBeInstanceOf(ToolError);
-    expect(failed).not.toBeInstanceOf(ServerError);
-    expect(failed).toMatchObject({ message: "it failed", server: "calc", tool: "fail" });
-    expect(failed.result).toMatchObject({ isError: true, content: [{ type: "text", text: "it failed" }] });
+      const failed = await rejection<ToolError>(runtime.call("calc", "fail"));
+      expect(failed).toBeInstanceOf(ToolError);
+      expect(failed).not.toBeInstanceOf(ServerError);
+      expect(failed).toMatchObject({ message: "it failed", server: "calc", tool: "fail" });
+      expect(failed.result).toMatchObject({ isError: true, content: [{ type: "text", text: "it failed" }] });
 
-    const refused = await rejection<RefusedError>(runtime.call("calc", "add", { a: "x" }));
-    expect(refused).toMatchObject({ name: "RefusedError", reason: "invalid-arguments", server: "calc", tool: "add" });
-    expect(await runtime.drift()).toEqual([{ server: "calc", tools: [] }]);
-    expect(project.notices).toEqual([]);
-  });
+      const refused = await rejection<RefusedError>(runtime.call("calc", "add", { a: "x" }));
+      expect(refused).toMatchObject({ name: "RefusedError", reason: "invalid-arguments", server: "calc", tool: "add" });
+      expect(await runtime.drift()).toEqual([{ server: "calc", tools: [] }]);
+      expect(project.notices).toEqual([]);
+    },
+  );
 
   test.each(REAL_SERVERS)("%s: by folded name, and an error as a plain result", async (_, entryOf) => {
     const runtime = await (await compiled({ calc: await entryOf() })).runtime();
@@ -122,7 +125,11 @@ describe("arguments", () => {
     const stub = new Stub({ tools: [declared("t", schema)] });
     return { stub, runtime: await (await compiled({ s: stub.entry })).runtime() };
   };
-  const sent = (stub: Stub) => stub.log().filter(({ method }) => method === "tools/call").map(({ params }) => params);
+  const sent = (stub: Stub) =>
+    stub
+      .log()
+      .filter(({ method }) => method === "tools/call")
+      .map(({ params }) => params);
 
   test("all that is wrong is said at once, with paths, and nothing is sent", async () => {
     const { stub, runtime } = await withSchema();
@@ -134,7 +141,11 @@ describe("arguments", () => {
   });
 
   test.each<[string, unknown, unknown]>([
-    ["an array and an object sent as JSON text", { n: 1, list: "[1]", at: '{"x":"[2]"}' }, { n: 1, list: [1], at: { x: "[2]" } }],
+    [
+      "an array and an object sent as JSON text",
+      { n: 1, list: "[1]", at: '{"x":"[2]"}' },
+      { n: 1, list: [1], at: { x: "[2]" } },
+    ],
     ["text that looks like JSON where a string is wanted", { n: 1, text: "[1]" }, { n: 1, text: "[1]" }],
     ["all arguments as JSON text", '{"n":1}', { n: 1 }],
     ["keys that name prototypes", JSON.parse('{"n":1,"__proto__":{"x":1}}'), JSON.parse('{"n":1,"__proto__":{"x":1}}')],
