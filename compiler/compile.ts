@@ -105,16 +105,17 @@ interface ScopeInput {
   readonly options: CompileOptions;
 }
 
-/** Nothing where the scope has no servers and never had any: a folder appears only when it has a purpose. */
+/** Writes nothing where the scope has nothing compiled and never had: a folder appears only when it has a purpose. */
 async function compileScope(input: ScopeInput): Promise<Outcome<ScopeReport | undefined>> {
   const { scope, configuration, own, previous, options } = input;
   const settings = configuration[scope];
   const servers = [...own.flatMap(compiled), ...keptServers(input)];
   const disabled = serversOfScope(configuration, scope).filter((server) => !server.enabled);
-  const overrides = overridesOf(input, servers);
-  if (servers.length === 0 && own.length === 0 && !previous && Object.keys(overrides).length === 0) {
-    return { value: disabled.length > 0 ? emptyReport(input, disabled) : undefined, diagnostics: [] };
+  if (servers.length === 0 && !previous && Object.keys(configuration.overrides).length === 0) {
+    const reports = [...own.map(failedReport), ...disabled.map(disabledReport)];
+    return { value: reports.length > 0 ? emptyReport(input, reports) : undefined, diagnostics: [] };
   }
+  const overrides = overridesOf(input, servers);
   const catalog = buildCatalog(servers);
   const plan = planScope(
     catalog.value,
@@ -207,8 +208,8 @@ function report(
   entries: ManifestServers,
   previous: Previous | undefined,
 ): ServerReport {
+  if (!snapshot) return failedReport({ config, source, durationMs });
   const { name, scope } = config;
-  if (!snapshot) return { name, scope, status: "failed", source, tools: 0, durationMs };
   const planned = plan.servers.find((server) => server.config.name === name)!;
   const same =
     canonicalJson(entries[name]) === canonicalJson(previous?.manifest.servers[name]) &&
@@ -235,6 +236,10 @@ function countExposures(plan: ScopePlan): ScopeReport["exposures"] {
   return counts;
 }
 
+function failedReport({ config, source, durationMs }: Pick<Acquired, "config" | "source" | "durationMs">): ServerReport {
+  return { name: config.name, scope: config.scope, status: "failed", source, tools: 0, durationMs };
+}
+
 function disabledReport({ name, scope }: ServerConfig): ServerReport {
   return { name, scope, status: "disabled", source: "none", tools: 0, durationMs: 0 };
 }
@@ -249,13 +254,13 @@ function keptReport(scope: Scope, folder: string, { manifest, exposure }: Previo
   return { scope, folder, servers, files: [], freshUntil: 0, exposures: {} };
 }
 
-function emptyReport({ scope, configuration }: ScopeInput, disabled: readonly ServerConfig[]): ScopeReport {
+function emptyReport({ scope, configuration, own }: ScopeInput, servers: readonly ServerReport[]): ScopeReport {
   return {
     scope,
     folder: configuration[scope].out,
-    servers: disabled.map(disabledReport),
+    servers,
     files: [],
-    freshUntil: Number.MAX_SAFE_INTEGER,
+    freshUntil: own.length > 0 ? 0 : Number.MAX_SAFE_INTEGER,
     exposures: {},
   };
 }

@@ -33,7 +33,7 @@ export class Gate {
   /** A server that is hidden only as a whole still has the tools that are not. `asked` is for the error. */
   server(server: string, asked: string): ServerEntry {
     const entry = this.#table.server(server);
-    if (entry && this.#isKnown(entry)) return entry;
+    if (entry && this.#table.isReachable(entry)) return entry;
     throw this.#noServer(server, asked);
   }
 
@@ -44,12 +44,8 @@ export class Gate {
     throw this.#noServer(server, asked);
   }
 
-  #isKnown(entry: ServerEntry): boolean {
-    return entry.exposure !== "hidden" || this.#table.tools({ server: entry.name }).length > 0;
-  }
-
   #noServer(server: string, tool: string): RefusedError {
-    const known = this.#table.servers().filter((entry) => this.#isKnown(entry));
+    const known = this.#table.servers().filter((entry) => this.#table.isReachable(entry));
     const close = nearestAll(
       server,
       known.map(({ name }) => name),

@@ -9,7 +9,7 @@ import type { ToolEntry, ToolTable } from "../schemas/artifacts/tool-table.ts";
 import type { Scope } from "../schemas/config/server-config.ts";
 import type { Diagnostic } from "../schemas/diagnostic.ts";
 import { findNewerConfig } from "./artifacts/freshness.ts";
-import { type LoadedArtifacts, loadArtifacts } from "./artifacts/load.ts";
+import { loadArtifacts } from "./artifacts/load.ts";
 import type { InterpretedResult } from "./calls/results.ts";
 import type { ClientHandlers } from "./client-features.ts";
 import type { CallOptions, ToolResult } from "./codegen/v1.ts";
@@ -87,9 +87,14 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     const { value: table, diagnostics } = artifacts;
     return openLive({ ...options, env, homedir, files: located.files, table, diagnostics, onNotice });
   };
-  const runtime = new ArtifactRuntime(artifacts, newer, open);
+  const onAbort = () => void runtime.close();
+  const release = () => {
+    artifacts.close();
+    options.signal?.removeEventListener("abort", onAbort);
+  };
+  const runtime = new ArtifactRuntime(artifacts.value, [...artifacts.diagnostics, ...newer], { open, release });
   for (const found of runtime.diagnostics) onNotice(found);
-  options.signal?.addEventListener("abort", () => void runtime.close(), { once: true });
+  options.signal?.addEventListener("abort", onAbort, { once: true });
   if (options.signal?.aborted) await runtime.close();
   return runtime;
 }
@@ -102,11 +107,15 @@ class ArtifactRuntime implements Runtime {
   #live: Promise<Live> | undefined;
   #closed = false;
 
-  constructor(artifacts: LoadedArtifacts, newer: readonly Diagnostic[], open: () => Promise<Live>) {
-    this.table = artifacts.value;
-    this.diagnostics = [...artifacts.diagnostics, ...newer];
-    this.#open = open;
-    this.#release = artifacts.close;
+  constructor(
+    table: ToolTable,
+    diagnostics: readonly Diagnostic[],
+    actions: { readonly open: () => Promise<Live>; readonly release: () => void },
+  ) {
+    this.table = table;
+    this.diagnostics = diagnostics;
+    this.#open = actions.open;
+    this.#release = actions.release;
   }
 
   async call(server: string, tool: string, args: unknown = {}, options?: CallOptions): Promise<ToolResult<unknown>> {

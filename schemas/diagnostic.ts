@@ -46,7 +46,7 @@ export const DIAGNOSTIC_CODES = {
   "access-denied": "error",
   "server-unavailable": "error",
   "protocol-mismatch": "error",
-  "verdict-changed": "info",
+  "verdict-changed": "warning",
   "server-timeout": "error",
   "stdout-noise": "warning",
   "capability-lie": "info",

@@ -2,11 +2,11 @@
  * `pimcp call`: one call from a shell. Prints what a model would read of the result, or with `--json` the complete
  * `CallToolResult`; images and other binary content are saved where they are asked for.
  */
-import { readFileSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { text as readAll } from "node:stream/consumers";
 import { parseKeyValues } from "../../runtime/calls/key-values.ts";
-import type { CallToolResult } from "../../runtime/codegen/result.ts";
+import type { CallToolResult, ContentBlock } from "../../runtime/codegen/result.ts";
 import { extensionFor } from "../../runtime/limits/mime.ts";
 import { createOutputStore } from "../../runtime/limits/output-store.ts";
 import { limitResult } from "../../runtime/limits/result.ts";
@@ -15,7 +15,7 @@ import { findTarget } from "../../schemas/artifacts/target.ts";
 import type { ToolEntry } from "../../schemas/artifacts/tool-table.ts";
 import type { Invocation } from "./commands.ts";
 import { EXIT, type Io } from "./io.ts";
-import { printable } from "./print.ts";
+import { printable, verbatim } from "./print.ts";
 import { withRuntime } from "./with-runtime.ts";
 
 export async function run(invocation: Invocation, io: Io): Promise<number> {
@@ -25,19 +25,38 @@ export async function run(invocation: Invocation, io: Io): Promise<number> {
     const { entry, words } = target;
     const definition = runtime.table.definition(entry.name);
     const schema = definition.ok ? definition.value?.inputSchema : undefined;
-    const args = readArguments(invocation, words, schema, io);
+    const args = await readArguments(invocation, words, schema, io);
     if (!args.ok) return fail(io, invocation, args.message, EXIT.usage);
     const timeoutMs = secondsFlag(invocation);
     if (Number.isNaN(timeoutMs)) return fail(io, invocation, "--timeout is a positive number of seconds", EXIT.usage);
-    const { result } = await runtime.callEntry(entry, args.value, {
+    const result = await call(runtime, entry, args.value, timeoutMs, io);
+    const isSaved = await saveBinaries(result, invocation, io);
+    const isPrinted = await print(result, entry, invocation, io);
+    return result.isError || !isSaved || !isPrinted ? EXIT.reported : EXIT.ok;
+  });
+}
+
+async function call(
+  runtime: Runtime,
+  entry: ToolEntry,
+  args: unknown,
+  timeoutMs: number | undefined,
+  io: Io,
+): Promise<CallToolResult> {
+  let shown = false;
+  try {
+    const { result } = await runtime.callEntry(entry, args, {
       signal: io.signal,
       ...(timeoutMs !== undefined && { timeoutMs }),
-      onProgress: (progress) => showProgress(io, progress),
+      onProgress: (progress) => {
+        shown ||= io.interactive;
+        showProgress(io, progress);
+      },
     });
-    if (io.interactive) io.err("\r\u001b[2K");
-    await print(result, entry, invocation, io);
-    return result.isError ? EXIT.reported : EXIT.ok;
-  });
+    return result;
+  } finally {
+    if (shown) io.err("\r\u001b[2K");
+  }
 }
 
 /** `mcp__server__tool …`, `server/tool …`, or `SERVER TOOL …`; the words that follow are arguments. */
@@ -66,9 +85,14 @@ function findTool(
 type Arguments = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly message: string };
 
 /** `--args` and `key=value` words together: a word replaces a key of `--args`. */
-function readArguments({ flags }: Invocation, words: readonly string[], schema: unknown, io: Io): Arguments {
+async function readArguments(
+  { flags }: Invocation,
+  words: readonly string[],
+  schema: unknown,
+  io: Io,
+): Promise<Arguments> {
   const source = flags["args"];
-  const json = typeof source === "string" ? readJson(source, io) : { ok: true as const, value: undefined };
+  const json = typeof source === "string" ? await readJson(source, io) : { ok: true as const, value: undefined };
   if (!json.ok || words.length === 0) return json.ok ? { ok: true, value: json.value ?? {} } : json;
   const parsed = parseKeyValues([...words], schema);
   if (!parsed.ok) return { ok: false, message: parsed.message };
@@ -80,12 +104,12 @@ function readArguments({ flags }: Invocation, words: readonly string[], schema: 
 }
 
 /** `JSON`, `@file` or `-` for standard input. */
-function readJson(source: string, io: Io): Arguments {
+async function readJson(source: string, io: Io): Promise<Arguments> {
   const place = source === "-" ? "standard input" : source.startsWith("@") ? source.slice(1) : "--args";
   let text = source;
   try {
-    if (source === "-") text = readFileSync(0, "utf8");
-    else if (source.startsWith("@")) text = readFileSync(resolve(io.cwd, source.slice(1)), "utf8");
+    if (source === "-") text = await readAll(process.stdin);
+    else if (source.startsWith("@")) text = await readFile(resolve(io.cwd, source.slice(1)), "utf8");
   } catch (error) {
     return { ok: false, message: `${place} can't be read (${(error as NodeJS.ErrnoException).code})` };
   }
@@ -110,15 +134,17 @@ function showProgress(
   if (!io.interactive) return;
   const count = total === undefined ? String(progress) : `${progress}/${total}`;
   const text = printable(`${count}${message === undefined ? "" : ` ${message}`}`);
-  io.err(`\r\u001b[2K${text.slice(0, io.errLook.width - 1)}`);
+  io.err(`\r\u001b[2K${text.slice(0, Math.max(0, io.errLook.width - 1))}`);
 }
 
-async function print(result: CallToolResult, entry: ToolEntry, { flags }: Invocation, io: Io): Promise<void> {
-  const saved = typeof flags["out"] === "string" ? await saveBinaries(result, resolve(io.cwd, flags["out"])) : [];
-  for (const path of saved) io.err(`saved ${path}\n`);
-  if (flags["json"]) {
-    io.out(`${JSON.stringify(result)}\n`);
-    return;
+/** False when there is no way to print it. */
+async function print(result: CallToolResult, entry: ToolEntry, invocation: Invocation, io: Io): Promise<boolean> {
+  if (invocation.flags["json"]) {
+    const json = jsonOf(result);
+    if (json === undefined)
+      fail(io, invocation, "the result is nested too deeply to be printed as JSON", EXIT.reported);
+    else io.out(`${json}\n`);
+    return json !== undefined;
   }
   const limited = await limitResult(result, {
     maxBytes: entry.maxOutputBytes,
@@ -127,27 +153,51 @@ async function print(result: CallToolResult, entry: ToolEntry, { flags }: Invoca
     store: createOutputStore(),
   });
   for (const block of limited.content) {
-    io.out(block.type === "text" ? `${block.text}\n` : `[${block.mimeType} image; --out DIR saves it]\n`);
+    io.out(
+      block.type === "text"
+        ? `${verbatim(block.text, io.outLook)}\n`
+        : `[${printable(block.mimeType)} image; --out DIR saves it]\n`,
+    );
+  }
+  return true;
+}
+
+function jsonOf(result: CallToolResult): string | undefined {
+  try {
+    return JSON.stringify(result);
+  } catch (error) {
+    // Nothing that came as JSON fails otherwise.
+    if (error instanceof RangeError) return undefined;
+    throw error;
   }
 }
 
-/** Writes images, audio and binary resources as `1.png`, `2.pdf`, …: no name of a server's becomes a path. */
-async function saveBinaries({ content }: CallToolResult, folder: string): Promise<string[]> {
-  const saved: string[] = [];
-  for (const block of content) {
-    const [data, type] =
-      block.type === "image" || block.type === "audio"
-        ? [block.data, block.mimeType]
-        : block.type === "resource"
-          ? [block.resource.blob, block.resource.mimeType]
-          : [];
-    if (data === undefined) continue;
-    await mkdir(folder, { recursive: true });
-    const path = join(folder, `${saved.length + 1}${extensionFor(type)}`);
-    await writeFile(path, Buffer.from(data, "base64"));
-    saved.push(path);
+/**
+ * With `--out`, writes images, audio and binary resources as `1.png`, `2.pdf`, …: no name of a server's becomes a path.
+ * False when that failed.
+ */
+async function saveBinaries({ content }: CallToolResult, { flags }: Invocation, io: Io): Promise<boolean> {
+  if (typeof flags["out"] !== "string") return true;
+  const folder = resolve(io.cwd, flags["out"]);
+  try {
+    for (const [index, { data, type }] of content.flatMap(binariesOf).entries()) {
+      await mkdir(folder, { recursive: true });
+      const path = join(folder, `${index + 1}${extensionFor(type)}`);
+      await writeFile(path, Buffer.from(data, "base64"));
+      io.err(`saved ${path}\n`);
+    }
+    return true;
+  } catch (error) {
+    io.err(`pimcp call: can't write to ${printable(folder)} (${(error as NodeJS.ErrnoException).code ?? error})\n`);
+    return false;
   }
-  return saved;
+}
+
+/** `data` is base64. */
+function binariesOf(block: ContentBlock): { readonly data: string; readonly type: string | undefined }[] {
+  if (block.type === "image" || block.type === "audio") return [{ data: block.data, type: block.mimeType }];
+  if (block.type !== "resource" || block.resource.blob === undefined) return [];
+  return [{ data: block.resource.blob, type: block.resource.mimeType }];
 }
 
 function fail(io: Io, { flags }: Invocation, message: string, code: number): number {

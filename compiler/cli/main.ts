@@ -120,6 +120,7 @@ export function processIo(signal: AbortSignal): Io {
   const look = (stream: NodeJS.WriteStream) => ({
     colour: Boolean(stream.isTTY) && !process.env["NO_COLOR"] && process.env["TERM"] !== "dumb",
     width: stream.columns ?? (Number(process.env["COLUMNS"]) || 80),
+    terminal: Boolean(stream.isTTY),
   });
   return {
     env: process.env,

@@ -10,6 +10,8 @@ export interface Look {
   readonly colour: boolean;
   /** Columns of the terminal; text is cut or wrapped to it where that helps. */
   readonly width: number;
+  /** What is written is acted upon by a terminal. */
+  readonly terminal?: boolean;
 }
 
 type Style = Parameters<typeof styleText>[0];
@@ -25,6 +27,20 @@ export function printable(text: string): string {
     .replace(/[\t\n\r\u2028\u2029]+/g, " ")
     .replace(
       /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g,
+      (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+    );
+}
+
+/**
+ * Text of a server's that goes out as it is, line ends and all. Where a terminal would act on it, escapes, control
+ * characters and what reorders a line are made visible.
+ */
+export function verbatim(text: string, look: Look): string {
+  if (!look.terminal) return text;
+  return text
+    .replaceAll("\r\n", "\n")
+    .replace(
+      /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g,
       (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
     );
 }

@@ -2,7 +2,7 @@
 import type { PromptResult } from "../../runtime/resources.ts";
 import type { Invocation } from "./commands.ts";
 import { EXIT, type Io } from "./io.ts";
-import { printable } from "./print.ts";
+import { printable, verbatim } from "./print.ts";
 import { withRuntime } from "./with-runtime.ts";
 
 export async function run(invocation: Invocation, io: Io): Promise<number> {
@@ -31,7 +31,7 @@ export async function run(invocation: Invocation, io: Io): Promise<number> {
     );
     const result = await resources.prompt(server!, name, args, { signal: io.signal });
     if (json) io.out(`${JSON.stringify(result)}\n`);
-    else io.out(promptText(result));
+    else io.out(verbatim(promptText(result), io.outLook));
     return EXIT.ok;
   });
 }

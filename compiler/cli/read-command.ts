@@ -1,11 +1,12 @@
 /**
  * `pimcp read`: the resources of a server, and one of them. Text is printed as it is; binary contents go to a file.
  */
+import { extensionFor } from "../../runtime/limits/mime.ts";
 import { createOutputStore } from "../../runtime/limits/output-store.ts";
 import type { ResourceContents } from "../../runtime/resources.ts";
 import type { Invocation } from "./commands.ts";
 import { EXIT, type Io } from "./io.ts";
-import { printable } from "./print.ts";
+import { printable, verbatim } from "./print.ts";
 import { withRuntime } from "./with-runtime.ts";
 
 export async function run(invocation: Invocation, io: Io): Promise<number> {
@@ -34,10 +35,12 @@ export async function run(invocation: Invocation, io: Io): Promise<number> {
 
 async function printContents(contents: ResourceContents, io: Io): Promise<void> {
   if (typeof contents.text === "string") {
-    io.out(contents.text.endsWith("\n") ? contents.text : `${contents.text}\n`);
+    const text = verbatim(contents.text, io.outLook);
+    io.out(text.endsWith("\n") ? text : `${text}\n`);
     return;
   }
-  const saved = await createOutputStore().save(Buffer.from(contents.blob ?? "", "base64"), ".bin");
+  const bytes = Buffer.from(contents.blob ?? "", "base64");
+  const saved = await createOutputStore().save(bytes, extensionFor(contents.mimeType));
   const what = `${printable(contents.uri)} (${printable(contents.mimeType ?? "binary")})`;
   io.out(
     saved.ok ? `${what}: ${saved.bytes} bytes in ${saved.path}\n` : `${what}: could not be saved (${saved.reason})\n`,

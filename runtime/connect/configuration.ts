@@ -59,7 +59,7 @@ async function readLayer(candidate: CandidateFile): Promise<ReadFile> {
   const { path, display } = candidate;
   const readable = (text: string | undefined): ReadFile => ({ file: { ...candidate, text }, diagnostics: [] });
   const unreadable = (why: string, remedy: string): ReadFile => {
-    const notes = [remedy, "the other configuration files are still used"];
+    const notes = [remedy, "until then the servers of its scope stay as they were compiled"];
     return {
       file: { ...candidate, text: undefined, unreadable: true },
       diagnostics: [diagnostic("config-unreadable", `cannot read ${display}: ${why}`, { file: display, notes })],

@@ -144,15 +144,19 @@ export class Exchange implements Transport {
     const request = this.#opened(message, options);
     const { id } = message;
     try {
-      await this.#wire.send(message, {
-        onRequestStreamEnd: () => this.#brokenOff(id),
-        ...options,
-        ...(request.giveUp && { requestSignal: request.giveUp.signal }),
-      });
+      await this.#wire.send(message, this.hasPerRequestStream ? this.#streamOptions(request, options) : options);
     } catch (error) {
       this.#settled(id);
       if (!request.giveUp?.signal.aborted) throw error;
     }
+  }
+
+  #streamOptions({ id, giveUp }: OpenRequest, options: TransportSendOptions | undefined): TransportSendOptions {
+    return {
+      onRequestStreamEnd: () => this.#brokenOff(id),
+      ...options,
+      ...(giveUp && { requestSignal: giveUp.signal }),
+    };
   }
 
   async #sendNotice(message: JSONRPCNotification, options?: TransportSendOptions): Promise<void> {

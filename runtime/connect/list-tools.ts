@@ -20,7 +20,9 @@ export interface ListedTool {
 }
 
 /** Caps on one server's list. The largest public server has some 200 tools in 500 kB. */
-export const LIST_CAPS = { pages: 1000, tools: 20_000, bytes: 64 * 1024 * 1024 } as const;
+export const LIST_CAPS = { pages: 1000, tools: 20_000, bytes: 64 * 1024 * 1024, levels: 500 } as const;
+/** Stands for an entry that no recursion could look at. */
+const TOO_DEEP = Symbol("too deep");
 
 export interface ToolList {
   readonly tools: readonly ListedTool[];
@@ -58,8 +60,11 @@ export async function listTools(connection: Connection, server: ListedServer, op
       return { ok: false, failure: { kind: "malformed", message: "tools/list was answered without a list of tools" } };
     }
     pages.push(page);
-    for (const entry of page["tools"]) entries.push(entry);
-    bytes += JSON.stringify(page).length;
+    for (const entry of page["tools"]) {
+      const isBounded = isNoDeeper(entry, LIST_CAPS.levels);
+      entries.push(isBounded ? entry : TOO_DEEP);
+      bytes += isBounded ? (JSON.stringify(entry)?.length ?? 0) : 0;
+    }
     const end = endOf(page["nextCursor"], { cursors, pages: pages.length, tools: entries.length, bytes });
     if (end !== undefined) {
       if (end.why !== undefined)
@@ -125,11 +130,24 @@ function named(entries: readonly unknown[], report: Report): Entry[] {
   return entries.flatMap((entry, index) => {
     const name = typeof entry === "object" && entry !== null ? (entry as { name?: unknown }).name : undefined;
     if (typeof name === "string" && name !== "") return [{ tool: entry as ListedTool, index }];
-    report("invalid-tool", `entry ${index} of its tool list has no name and is left out`, {
+    const why = entry === TOO_DEEP ? `is nested more than ${LIST_CAPS.levels} levels deep` : "has no name";
+    report("invalid-tool", `entry ${index} of its tool list ${why} and is left out`, {
       pointer: `/tools/${index}`,
     });
     return [];
   });
+}
+
+/** Without recursion: `JSON.parse` reads any depth, and what comes after would overflow the stack. */
+function isNoDeeper(value: unknown, levels: number): boolean {
+  const left: [unknown, number][] = [[value, levels]];
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    const [current, room] = next;
+    if (typeof current !== "object" || current === null) continue;
+    if (room === 0) return false;
+    for (const member of Object.values(current)) left.push([member, room - 1]);
+  }
+  return true;
 }
 
 /** One tool a name. Of several, the one whose canonical JSON sorts first: no order of the server's decides. */

@@ -72,6 +72,7 @@ class ConnectionPool implements Pool {
     params?: Record<string, unknown>,
     options: RequestOptions = {},
   ): Promise<RequestOutcome | { readonly ok: false; readonly diagnostic: Diagnostic }> {
+    if (options.signal?.aborted) return { ok: false, failure: { kind: "cancelled", message: "cancelled" } };
     const entry = await this.#enter(server);
     entry.active++;
     try {

@@ -23,7 +23,9 @@ export function findTarget(table: ToolTable, name: string): Loaded<Target> {
   if (own.length === 1) return { ok: true, value: { kind: "tool", tool: own[0]! } };
   if (own.length > 1) return refuse(ambiguous(name, own));
   const server = findServer(table, name);
-  return server.ok ? { ok: true, value: { kind: "server", server: server.value } } : refuse(unknownTool(table, name));
+  return server.ok && table.isReachable(server.value)
+    ? { ok: true, value: { kind: "server", server: server.value } }
+    : refuse(unknownTool(table, name));
 }
 
 /** The server that `name` means: its name or its namespace, with `-` and `_` alike. Error: `unknown-server`. */

@@ -96,6 +96,11 @@ export class ToolTable {
     return this.#servers.get(name);
   }
 
+  /** False for a server that is hidden; one that is hidden as a whole may still show single tools. */
+  isReachable(server: ServerEntry): boolean {
+    return server.exposure !== "hidden" || this.tools({ server: server.name }).length > 0;
+  }
+
   /** A tool as its server declared it; undefined for a tool that this lookup doesn't find. */
   definition(name: string, lookup: Lookup = {}): Loaded<CatalogTool | undefined> {
     const entry = this.byName(name, lookup);

@@ -17,7 +17,7 @@ const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1];
 const least = (values) => Math.min(...values);
 const ms = (value) => `${value.toFixed(1)} ms`;
 const table = (head, rows) =>
-  console.log([head, head.map(() => "---"), ...rows].map((row) => `| ${row.join(" | ")} |`).join("\n") + "\n");
+  console.log(`${[head, head.map(() => "---"), ...rows].map((row) => `| ${row.join(" | ")} |`).join("\n")}\n`);
 
 // ---- whole processes
 
@@ -58,14 +58,14 @@ function wholeProcess() {
       PI_CODING_AGENT_DIR: join(root, "agent"),
       PIMCP_CACHE_DIR: join(root, "cache"),
     };
-    const compile = [join(dist, "compiler", "cli", "bin.js"), "compile", "--json"];
+    const compile = [join(dist, "compiler", "cli", "bin.cjs"), "compile", "--json"];
     const first = run(compile, env, project);
     const manifest = JSON.parse(readFileSync(join(project, "generated", "manifest.json"), "utf8"));
     const files = ["manifest.json", ...Object.keys(manifest.files)].map((path) => join(project, "generated", path));
-    const reading = join(root, "read.mjs");
+    const reading = join(root, "read.cjs");
     writeFileSync(
       reading,
-      `import { readFileSync } from "node:fs";
+      `const { readFileSync } = require("node:fs");
 for (const file of ${JSON.stringify([...files, join(project, "mcp.json")])}) readFileSync(file);`,
     );
     const times = { bare: [], reading: [], compile: [] };

@@ -11,7 +11,9 @@ import { scratchFolder } from "../scratch.ts";
 import { readLog, type StubLog, stubFile } from "../servers/run.ts";
 
 export const DIST = process.env["PIMCP_DIST"] ?? join(import.meta.dirname, "..", "..", "dist");
-export const BIN = join(DIST, "compiler", "cli", "bin.js");
+const bundled = join(DIST, "compiler", "cli", "bin.cjs");
+/** The bundle that scripts/build.mjs makes; a build by tsc alone has its modules one by one. */
+export const BIN = existsSync(bundled) ? bundled : join(DIST, "compiler", "cli", "bin.js");
 
 export interface Finished {
   /** Exit code; a signal's name where that ended it. */
@@ -33,6 +35,8 @@ export interface RunOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly cwd?: string;
   readonly uid?: number;
+  /** What it reads on stdin, which is closed otherwise. */
+  readonly input?: string;
   /** Options of node itself. */
   readonly node?: readonly string[];
 }
@@ -77,10 +81,11 @@ export class Workspace {
     const child = spawn(process.execPath, [...(options.node ?? []), BIN, ...args], {
       cwd: options.cwd ?? this.project,
       env: this.#env(options.env),
-      stdio: ["ignore", "pipe", "pipe"],
+      stdio: [options.input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
       ...(options.uid !== undefined && { uid: options.uid, gid: options.uid }),
     });
     onTestFinished(() => void child.kill("SIGKILL"));
+    child.stdin?.end(options.input);
     let [stdout, stderr] = ["", ""];
     child.stdout!.setEncoding("utf8").on("data", (text: string) => {
       stdout += text;

@@ -275,7 +275,7 @@ describe("with an earlier verdict", () => {
     ]);
     expect(answers).toMatchObject([1, 2].map((n) => ({ ok: true, result: { content: [{ text: `{"n":${n}}` }] } })));
     expect(connection.verdict.era).toBe(era);
-    expect(notices).toMatchObject([{ code: "verdict-changed", severity: "info" }]);
+    expect(notices).toMatchObject([{ code: "verdict-changed", severity: "warning" }]);
     expect(methods().filter((method) => method === "server/discover")).toHaveLength(1);
     expect(countProcesses(marker)).toBe(1);
   });

@@ -1,8 +1,11 @@
 /** What is said, and done, when a server offers something else than was compiled. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Drift } from "../../runtime/drift.ts";
 import type { RefusedError } from "../../runtime/errors.ts";
 import { Stub, tool } from "../cli/pimcp.ts";
+import { scratchFolder } from "../scratch.ts";
 import { eventually } from "../servers/run.ts";
 import { compiled, rejection, script } from "./runtime-project.ts";
 
@@ -91,6 +94,19 @@ describe("on the first connection", () => {
       { tool: "removed", change: "changed", members: ["annotations"] },
     ]);
   });
+});
+
+test("a list nested deeper than the stack is a difference, not the end of the program", async () => {
+  const tools = join(scratchFolder(), "tools.json");
+  const project = await compiled({ s: script("raw-answer.mjs", { TOOLS: tools }) });
+  const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
+  writeFileSync(tools, `{"tools":[{"name":"t","inputSchema":{"type":"object","default":${deep}}},{"name":"u"}]}`);
+  const drift = await (await project.runtime()).compareWithServer("s");
+  expect(drift!.tools.map(({ tool: name, change }) => [name, change])).toEqual([
+    ["t", "removed"],
+    ["u", "added"],
+  ]);
+  expect((await project.compileInProcess()).map(({ code }) => code)).toContain("invalid-tool");
 });
 
 describe("while connected", () => {

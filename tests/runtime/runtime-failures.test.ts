@@ -2,10 +2,12 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { openConnection } from "../../runtime/connect/open.ts";
 import type { ServerError } from "../../runtime/errors.ts";
 import { sha256 } from "../../schemas/canonical.ts";
+import { diagnostic } from "../../schemas/diagnostic.ts";
 import { Stub, variable } from "../cli/pimcp.ts";
-import { countProcesses, eventually } from "../servers/run.ts";
+import { countProcesses, eventually, stub, surroundings } from "../servers/run.ts";
 import { compiled, declared, httpStub, RuntimeProject, rejection } from "./runtime-project.ts";
 
 const failure = (promise: Promise<unknown>) => rejection<ServerError>(promise);
@@ -165,6 +167,16 @@ describe("time limits and cancelling", () => {
     expect(count(stub, "tools/call")).toBe(2);
   });
 
+  test("an abort before the call starts nothing", async () => {
+    const stub = new Stub({ tools: TOOLS });
+    const runtime = await (await compiled({ s: stub.entry })).runtime();
+    const starts = stub.starts();
+    const error = await failure(runtime.call("s", "echo", {}, { signal: AbortSignal.abort() }));
+    expect(error).toMatchObject({ name: "ServerError", cause: { kind: "cancelled" } });
+    expect(await runtime.drift()).toEqual([]);
+    expect(stub.starts()).toBe(starts);
+  });
+
   test("an abort while connecting gives up waiting at once; the others get their connection", async () => {
     const stub = new Stub({ tools: TOOLS });
     const project = await compiled({ s: stub.entry });
@@ -239,6 +251,34 @@ describe("one connection", () => {
     // One for the connection, one for its renewal, which the tool list and the call share.
     expect(after.filter(({ method }) => method === "initialize").length).toBeLessThanOrEqual(3);
     expect(after.filter(({ method }) => method === "tools/call").length).toBeLessThanOrEqual(2);
+  });
+});
+
+describe("open", () => {
+  test("connects in a way of the caller's own, or leaves a server to the configuration", async () => {
+    const [configured, own] = [new Stub({ tools: TOOLS }), stub({ tools: TOOLS })];
+    const project = await compiled({ mine: configured.entry, other: configured.entry });
+    const starts = configured.starts();
+    const open = (name: string) => (name === "mine" ? openConnection(own.config, surroundings) : undefined);
+    const runtime = await project.runtime({ open });
+    expect((await runtime.call("mine", "echo")).text).toBe("{}");
+    expect(configured.starts()).toBe(starts);
+    await runtime.call("other", "echo");
+    expect(configured.starts()).toBe(starts + 1);
+    await runtime.close();
+    expect(countProcesses(own.marker)).toBe(0);
+  });
+
+  test("what it can't open is an error like any other", async () => {
+    const project = await compiled({ s: new Stub({ tools: TOOLS }).entry });
+    const found = diagnostic("server-unreachable", "nobody there", { notes: ["ask again"] });
+    const runtime = await project.runtime({ open: async () => ({ ok: false, diagnostic: found }) });
+    expect(await failure(runtime.call("s", "echo"))).toMatchObject({
+      name: "ServerError",
+      message: "nobody there; ask again",
+    });
+    const broken = await project.runtime({ open: () => Promise.reject(new Error("a bug of the caller's")) });
+    expect((await rejection(broken.call("s", "echo"))).message).toBe("a bug of the caller's");
   });
 });
 

@@ -1,4 +1,5 @@
 /** What can be reached through a runtime, and what can't be told from something that isn't there. */
+import { getEventListeners } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -208,6 +209,7 @@ describe("a closed runtime", () => {
     await runtime.call("s", "echo");
     abort.abort();
     expect(await refusal(runtime.call("s", "echo"))).toMatchObject({ reason: "closed" });
+    expect(getEventListeners(abort.signal, "abort")).toEqual([]);
     const late = await createRuntime({ ...project.surroundings, signal: abort.signal });
     expect(await refusal(late.call("s", "echo"))).toMatchObject({ reason: "closed" });
   });

@@ -168,5 +168,5 @@ test("what the artifacts have against being loaded is told on stderr, and the pr
     `${stubClient(["echo"])}console.log(await s.echo().catch((error) => error.name));`,
   ).ended;
   expect(stdout).toBe("RefusedError\n");
-  expect(stderr).toMatch(/^pimcp: error: .*pimcp compile/);
+  expect(stderr).toMatch(/^pimcp: error: .*pimcp compile.*\n$/);
 });

@@ -1,0 +1,213 @@
+/** The rules of ARCHITECTURE.md that a reviewer would otherwise have to remember: who may import what, and who touches the world. */
+import { execFileSync } from "node:child_process";
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { basename, dirname, join, relative } from "node:path";
+import { ts } from "ts-morph";
+import { describe, expect, test } from "vitest";
+import { scratchFolder } from "./scratch.ts";
+
+const root = join(import.meta.dirname, "..");
+const dist = process.env["PIMCP_DIST"] ?? join(root, "dist");
+
+interface Import {
+  readonly from: string;
+  /** A file of ours relative to the repository, else a package or a module of node. */
+  readonly to: string;
+  /** `type` leaves no trace in the build. */
+  readonly kind: "static" | "dynamic" | "type";
+}
+
+function sourcesIn(folder: string): string[] {
+  return readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(".ts"))
+    .map((path) => `${folder}/${path}`)
+    .sort();
+}
+
+function importsOf(file: string): Import[] {
+  const source = ts.createSourceFile(file, readFileSync(join(root, file), "utf8"), ts.ScriptTarget.Latest, true);
+  const found: Import[] = [];
+  const add = (specifier: ts.Node | undefined, kind: Import["kind"]) => {
+    if (!specifier || !ts.isStringLiteralLike(specifier)) return;
+    const { text } = specifier;
+    found.push({ from: file, to: text.startsWith(".") ? relative(root, join(root, dirname(file), text)) : text, kind });
+  };
+  const visit = (node: ts.Node): void => {
+    if (ts.isImportDeclaration(node)) add(node.moduleSpecifier, isTypeOnly(node) ? "type" : "static");
+    if (ts.isExportDeclaration(node)) add(node.moduleSpecifier, node.isTypeOnly ? "type" : "static");
+    if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) add(node.argument.literal, "type");
+    if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword)
+      add(node.arguments[0], "dynamic");
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return found;
+}
+
+/** `verbatimModuleSyntax` keeps `import { type A }`, so only what is marked as a whole counts. */
+function isTypeOnly({ importClause }: ts.ImportDeclaration): boolean {
+  return importClause?.isTypeOnly === true;
+}
+
+const sources = ["schemas", "compiler", "runtime"].flatMap(sourcesIn);
+const imports = new Map(sources.map((file) => [file, importsOf(file)]));
+const all = [...imports.values()].flat();
+
+const isOurs = (module: string) => /^(?:schemas|compiler|runtime)\//.test(module);
+const isPackage = (module: string) => !isOurs(module) && !module.startsWith("node:");
+const show = ({ from, to }: Import) => `${from} → ${to}`;
+
+/** Every module that loading `entries` loads; with `lazily`, what they load later too. */
+function reachable(entries: readonly string[], lazily = false): string[] {
+  const seen = new Set(entries);
+  for (const module of seen) {
+    for (const { to, kind } of imports.get(module) ?? []) {
+      if (kind === "static" || (lazily && kind === "dynamic")) seen.add(to);
+    }
+  }
+  return [...seen];
+}
+
+describe("who imports whom", () => {
+  test("every import of ours leads to a file", () => {
+    const lost = all.filter(({ to }) => isOurs(to) && !existsSync(join(root, to)));
+    expect(lost.map(show)).toEqual([]);
+    expect(sources.length).toBeGreaterThan(100);
+  });
+
+  test("schemas/ imports nothing of ours outside itself", () => {
+    const wrong = all.filter(({ from, to }) => from.startsWith("schemas/") && isOurs(to) && !to.startsWith("schemas/"));
+    expect(wrong.map(show)).toEqual([]);
+  });
+
+  test("runtime/ never imports compiler/", () => {
+    const wrong = all.filter(({ from, to }) => from.startsWith("runtime/") && to.startsWith("compiler/"));
+    expect(wrong.map(show)).toEqual([]);
+  });
+
+  /** Commands that hand over to the runtime: a call from a shell is a call. Compiling needs none of them. */
+  const RUNTIME_COMMANDS = ["call-command", "read-command", "prompt-command", "with-runtime"].map(
+    (name) => `compiler/cli/${name}.ts`,
+  );
+
+  test("compiler/ uses of the runtime only connect/, but for the commands that call", () => {
+    const wrong = all.filter(
+      ({ from, to }) =>
+        from.startsWith("compiler/") &&
+        !RUNTIME_COMMANDS.includes(from) &&
+        to.startsWith("runtime/") &&
+        !to.startsWith("runtime/connect/"),
+    );
+    expect(wrong.map(show)).toEqual([]);
+  });
+
+  test("compiling and watching never load the runtime beyond connect/", () => {
+    const loaded = reachable(
+      ["compiler/compile.ts", "compiler/cli/compile-command.ts", "compiler/cli/watch-command.ts"],
+      true,
+    );
+    expect(loaded).toContain("runtime/connect/open.ts");
+    expect(loaded.filter((path) => path.startsWith("runtime/") && !path.startsWith("runtime/connect/"))).toEqual([]);
+  });
+});
+
+describe("what is loaded when", () => {
+  const rows: [what: string, entries: string[]][] = [
+    ["the command line before it knows its command", ["compiler/cli/bin.ts"]],
+    ["an unchanged compile", ["compiler/cli/bin.ts", "compiler/cli/compile-command.ts"]],
+    ["a session start", ["runtime/artifacts/load.ts"]],
+  ];
+  test.each(rows)("%s loads no package", (_, entries) => {
+    for (const entry of entries) expect(sources).toContain(entry);
+    expect(reachable(entries).filter(isPackage)).toEqual([]);
+  });
+
+  const HEAVY = ["@modelcontextprotocol/client", "ts-morph", "json-schema-to-typescript", "ajv", "quickjs-emscripten"];
+  const ENTRIES = ["runtime/index.ts", "runtime/codegen/v1.ts", "compiler/compile.ts"];
+  test.each(ENTRIES)("%s loads no heavy package until it is needed", (entry) => {
+    expect(sources).toContain(entry);
+    const packages = reachable([entry]).filter(isPackage);
+    expect(packages.filter((name) => HEAVY.some((heavy) => name === heavy || name.startsWith(`${heavy}/`)))).toEqual(
+      [],
+    );
+  });
+
+  test("the heavy packages are reached lazily, so the rule above can fail", () => {
+    const lazily = reachable(["compiler/cli/bin.ts"], true);
+    for (const name of HEAVY.slice(0, 3)) expect(lazily).toContain(name);
+  });
+});
+
+/** Everything that touches files, processes or the network, and for what. */
+const TOUCHES_THE_WORLD: Readonly<Record<string, string>> = {
+  "compiler/cache/folder.ts": "the user's cache folder",
+  "compiler/cache/record.ts": "compares what a compile depends on",
+  "compiler/cli/call-command.ts": "arguments from a file",
+  "compiler/cli/init-command.ts": "writes a starter",
+  "compiler/cli/show-artifacts.ts": "reads artifacts",
+  "compiler/cli/version.ts": "package.json",
+  "compiler/previous.ts": "reads the last compile's artifacts",
+  "compiler/watch/config-watcher.ts": "watches configuration files",
+  "compiler/write.ts": "the one writer of an output folder",
+  "runtime/artifacts/folder.ts": "reads artifacts",
+  "runtime/artifacts/freshness.ts": "looks at times of files",
+  "runtime/connect/command-value.ts": "runs a value's !command",
+  "runtime/connect/configuration-files.ts": "finds configuration files",
+  "runtime/connect/configuration.ts": "reads configuration files",
+  "runtime/connect/process-group.ts": "ends processes",
+  "runtime/connect/resolve.ts": "looks whether a cwd is there",
+  "runtime/connect/stdio.ts": "starts servers",
+  "runtime/limits/output-store.ts": "whole outputs that were cut for the model",
+  "runtime/locate.ts": "finds artifacts from the working folder upwards",
+};
+
+test("only the files listed here touch files, processes or the network", () => {
+  const io = /^node:(?:fs|fs\/promises|child_process|net|tls|dns|http|https|http2|dgram|worker_threads|cluster)$/;
+  const touching = [...new Set(all.filter(({ to, kind }) => kind !== "type" && io.test(to)).map(({ from }) => from))];
+  expect(touching.sort()).toEqual(Object.keys(TOUCHES_THE_WORLD).sort());
+});
+
+describe("files", () => {
+  // Types made from the JSON Schemas are as long as those, and begin with who made them.
+  const written = sources.filter((file) => !file.endsWith(".schema.ts"));
+
+  test("have at most 300 lines", () => {
+    const long = written
+      .map((file) => [file, readFileSync(join(root, file), "utf8").split("\n").length - 1] as const)
+      .filter(([, lines]) => lines > 300);
+    expect(long).toEqual([]);
+  });
+
+  test("are named for what they hold", () => {
+    expect(
+      sources.filter((file) => /^(?:utils?|helpers?|managers?|types?|common|misc)\.ts$/.test(basename(file))),
+    ).toEqual([]);
+  });
+
+  test("say at their head what they are", () => {
+    const silent = written.filter((file) => !/^(?:#!.*\n)?\/\*\*?/.test(readFileSync(join(root, file), "utf8")));
+    expect(silent).toEqual([]);
+  });
+});
+
+test("without the compiler the runtime loads artifacts and its entry points", () => {
+  const folder = scratchFolder();
+  cpSync(dist, join(folder, "dist"), { recursive: true });
+  cpSync(join(root, "package.json"), join(folder, "package.json"));
+  symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+  rmSync(join(folder, "dist", "compiler"), { recursive: true });
+  const script = `
+    const { loadArtifacts } = await import("./dist/runtime/artifacts/load.js");
+    await import("./dist/runtime/index.js");
+    await import("./dist/runtime/codegen/v1.js");
+    const { value, diagnostics } = loadArtifacts({ projectOut: ${JSON.stringify(join(root, "generated"))} });
+    console.log(JSON.stringify({ tools: value.tools().length, codes: diagnostics.map((found) => found.code) }));
+  `;
+  const output = execFileSync(process.execPath, ["--input-type=module", "-e", script], {
+    cwd: folder,
+    encoding: "utf8",
+  });
+  const { tools, codes } = JSON.parse(output) as { tools: number; codes: string[] };
+  expect(codes).toEqual([]);
+  expect(tools).toBeGreaterThan(10);
+});

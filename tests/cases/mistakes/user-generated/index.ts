@@ -1,0 +1,2 @@
+// Made by pimcp. Do not edit; run `pimcp compile`.
+export {};

@@ -1,0 +1,194 @@
+/** (c) Connecting: each reported fault, from a server that behaves so to a compile, a call and a watch. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { CompileJson } from "../../compiler/cli/compile-command.ts";
+import type { ServerError } from "../../runtime/errors.ts";
+import { Stub, statuses, tool, Workspace } from "../cli/pimcp.ts";
+import { readTree } from "../golden.ts";
+import { rejection } from "../runtime/runtime-project.ts";
+import { countProcesses, eventually } from "../servers/run.ts";
+import { call, catalogTools, compiledOk, compiledProduct, findingsOn, serve } from "./product.ts";
+
+const methods = (stub: Stub) => stub.log().flatMap(({ method }) => method ?? []);
+const settle = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+test("SDK #2514, go-sdk #1177, snow-app #56: the probe neither kills nor hangs an old server", async () => {
+  const exits = new Stub({ exitUnlessInitialized: true });
+  const ignores = new Stub({ ignoreUnknown: true });
+  const work = new Workspace();
+  work.servers({ exits: exits.entry, ignores: { ...ignores.entry, probeTimeoutMs: 1000 } });
+  const json = await compiledOk(work);
+  const legacy = { status: "compiled", era: "legacy", protocolVersion: "2025-11-25", tools: 1 };
+  expect(json.servers).toMatchObject([
+    { name: "exits", ...legacy },
+    { name: "ignores", ...legacy },
+  ]);
+  expect([countProcesses(exits.marker), countProcesses(ignores.marker)]).toEqual([0, 0]);
+  // A call needs no probe: one process, and no method that the server doesn't know.
+  for (const [name, stub] of [
+    ["exits", exits],
+    ["ignores", ignores],
+  ] as const) {
+    const [starts, before] = [stub.starts(), methods(stub).length];
+    expect((await call(work, [name, "echo"], { text: "hi" })).code).toBe(0);
+    expect(stub.starts()).toBe(starts + 1);
+    expect(methods(stub).slice(before)).not.toContain("server/discover");
+    expect(countProcesses(stub.marker)).toBe(0);
+  }
+});
+
+test("azure-devops-mcp #147, mcp-jenkins #6: log lines on stdout are skipped and noted", async () => {
+  const stub = new Stub({ noise: ["ready", "", '{"level":"info"}'], tools: [tool("a"), tool("b")] });
+  const work = new Workspace();
+  work.servers({ s: stub.entry });
+  const json = await compiledOk(work);
+  expect(json.servers).toMatchObject([{ status: "compiled", tools: 2 }]);
+  expect(findingsOn(json, "s", "warning")).toMatchObject([{ code: "stdout-noise" }]);
+  expect(JSON.stringify(json.diagnostics)).toContain("ready");
+  const runtime = await (await compiledProduct({ s: stub.entry })).runtime();
+  for (let n = 0; n < 3; n++) {
+    expect((await runtime.call("s", "a", { text: `${n}` })).text).toBe(JSON.stringify({ text: `${n}` }));
+  }
+  expect(stub.starts()).toBe(new Set(stub.log().map(({ pid }) => pid)).size);
+});
+
+test("mastra #10517; SDK #2564, #1635; adapter #411: 401 and 503 say what they are, no GET is needed", async () => {
+  const stubs = [401, 503, 404].map(() => new Stub({ http: {} }));
+  const [locked, busy, postOnly] = stubs as [Stub, Stub, Stub];
+  locked.set({ http: { status: { POST: 401 } } });
+  postOnly.set({ http: { status: { GET: 404 } } });
+  const urls = await Promise.all(stubs.map(serve));
+  const work = await compiledProduct({ busy: urls[1], postOnly: urls[2] });
+  const before = readTree(join(work.project, "generated"));
+
+  work.servers({ busy: urls[1], locked: urls[0], postOnly: urls[2] });
+  busy.set({ http: { status: { POST: 503 } } });
+  const asked = busy.log().length;
+  const { code, json } = await work.compile();
+  expect(code).toBe(1);
+  expect(statuses(json)).toEqual({ busy: "stale/none", locked: "failed/none", postOnly: "unchanged/live" });
+  expect(findingsOn(json, "locked", "error")).toMatchObject([{ code: "sign-in-needed" }]);
+  expect(locked.log().filter(({ event }) => event !== "POST")).toEqual([]);
+  expect(methods(locked)).not.toContain("initialize");
+  expect(findingsOn(json, "busy", "warning")).toMatchObject([{ code: "server-unavailable" }]);
+  expect(
+    busy
+      .log()
+      .slice(asked)
+      .map(({ event }) => event),
+  ).not.toContain("GET");
+  expect(methods(busy).slice(asked)).not.toContain("initialize");
+  expect(catalogTools(work)).toEqual({ busy: ["echo"], postOnly: ["echo"] });
+  expect(readTree(join(work.project, "generated"))["servers/busy.ts"]).toBe(before["servers/busy.ts"]);
+
+  const runtime = await work.runtime();
+  const handshakes = () => methods(postOnly).filter((method) => method === "initialize").length;
+  const known = handshakes();
+  await runtime.call("postOnly", "echo");
+  await settle(300);
+  await runtime.call("postOnly", "echo");
+  expect(handshakes()).toBe(known + 1);
+  const unavailable = await rejection<ServerError>(runtime.call("busy", "echo"));
+  expect(unavailable.message).toMatch(/503/);
+});
+
+test("SDK #1635: a watch asks a server that only knows POST for its notices, and lets it be", async () => {
+  const options = { http: { status: { GET: 404 } }, capabilities: { tools: { listChanged: true } } };
+  const stub = new Stub(options);
+  const work = await compiledProduct({ s: await serve(stub) });
+  const before = stub.log().length;
+  const watching = work.start(["watch", "--json"]);
+  const events = () => stub.log().slice(before);
+  await eventually(() => events().some(({ event }) => event === "GET"), "notices are asked for", 20_000);
+  await settle(1000);
+  expect(events().filter(({ event }) => event === "GET").length).toBeLessThanOrEqual(2);
+  // One connection that compiles, and one that waits for notices: neither is opened again.
+  expect(events().filter(({ method }) => method === "initialize").length).toBeLessThanOrEqual(2);
+  expect(watching.child.exitCode).toBeNull();
+  const builds = watching.stdout().trim().split("\n");
+  expect(builds).toHaveLength(1);
+  expect(statuses(JSON.parse(builds[0]!))).toEqual({ s: "unchanged/live" });
+});
+
+test("rust-sdk #733, adapter #194, SDK #1402: a lost session is renewed once, and not for ever", async () => {
+  const stub = new Stub({ http: { sessions: true, callsPerSession: 1 } });
+  const work = await compiledProduct({ s: await serve(stub) });
+  const runtime = await work.runtime();
+  expect((await runtime.call("s", "echo", { text: "1" })).text).toBe('{"text":"1"}');
+  const before = stub.log().length;
+  expect((await runtime.call("s", "echo", { text: "2" })).text).toBe('{"text":"2"}');
+  const posts = stub
+    .log()
+    .slice(before)
+    .filter(({ event }) => event === "POST");
+  const calls = posts.filter(({ method }) => method === "tools/call");
+  const handshakes = posts.filter(({ method }) => method === "initialize");
+  expect(handshakes.map(({ session }) => session)).toEqual([undefined]);
+  expect(calls).toHaveLength(2);
+  expect(calls[0]!.session).not.toBe(calls[1]!.session);
+
+  // Every session is lost at its first call.
+  stub.set({ http: { sessions: true, callsPerSession: 0 } });
+  const after = stub.log().length;
+  const lost = await rejection<ServerError>(runtime.call("s", "echo", { text: "3" }));
+  expect(lost.name).toBe("ServerError");
+  expect(lost.message).toMatch(/404|session/i);
+  await settle(300);
+  const late = stub
+    .log()
+    .slice(after)
+    .filter(({ event }) => event === "POST");
+  expect(late.filter(({ method }) => method === "tools/call").length).toBeLessThanOrEqual(2);
+  expect(late.filter(({ method }) => method === "initialize").length).toBeLessThanOrEqual(1);
+});
+
+test("maka #2981, hermes-agent #115502: announcements without end or in bursts cost a handful of lists", async () => {
+  const work = new Workspace();
+  const endless = new Stub({ capabilities: { tools: { listChanged: true } }, listChangedAfterList: 5 });
+  const tools = join(work.root, "tools.json");
+  const lists = join(work.root, "lists");
+  writeFileSync(tools, JSON.stringify([tool("before")]));
+  writeFileSync(lists, "");
+  const bursting = {
+    command: process.execPath,
+    args: [join(import.meta.dirname, "bursting-server.mjs"), tools, lists],
+  };
+  work.servers({ bursting, endless: endless.entry });
+  const watching = work.start(["watch", "--json"]);
+  const builds = () =>
+    watching
+      .stdout()
+      .split("\n")
+      .slice(0, -1)
+      .map((line) => JSON.parse(line) as CompileJson);
+  const listed = () => readFileSync(lists, "utf8").split("\n").length - 1;
+  await eventually(() => builds().length > 0 && countProcesses(tools) === 1, "both are watched", 20_000);
+
+  await settle(4000);
+  expect(endless.lists()).toBeLessThan(10);
+  const before = listed();
+  writeFileSync(tools, JSON.stringify([tool("after")]));
+  await eventually(() => builds().length > 1, "the change is compiled", 20_000);
+  await settle(1500);
+  expect(catalogTools(work)["bursting"]).toEqual(["after"]);
+  // Watching looks at each announced list, and a compile gets its own.
+  expect(listed() - before).toBeLessThanOrEqual(4);
+
+  work.servers({ bursting });
+  await eventually(() => statuses(builds().at(-1)!)["endless"] === undefined, "the server is removed", 20_000);
+  await eventually(() => countProcesses(endless.marker) === 0, "its process has ended", 20_000);
+  expect(work.has("project/generated/servers/endless.ts")).toBe(false);
+});
+
+test("maka #2981 in a session: an announcement after each list makes no loop, and closing ends it", async () => {
+  const stub = new Stub({ capabilities: { tools: { listChanged: true } }, listChangedAfterList: 5 });
+  const work = await compiledProduct({ s: stub.entry });
+  const before = stub.lists();
+  const runtime = await work.runtime();
+  await runtime.call("s", "echo");
+  await settle(3000);
+  expect(stub.lists() - before).toBeLessThan(10);
+  await runtime.close();
+  expect(countProcesses(stub.marker)).toBe(0);
+});
