@@ -13,6 +13,7 @@ import type {
   TransportSendOptions,
 } from "@modelcontextprotocol/client";
 import { classifyMessage, type IncomingMessage, idInHead, idInTail, isObject, type RequestId } from "./message.ts";
+import { type ResultSlot, slotOf, standInFor } from "./result-slot.ts";
 
 /** What a transport knows of a message too long to be delivered: its beginning, later its end, or whom it answers. */
 export type OversizeMessage =
@@ -34,39 +35,6 @@ export interface Wire {
   hold?(held: boolean): void;
   setProtocolVersion?(version: string): void;
 }
-
-/** Where the result of one request arrives. */
-export interface ResultSlot {
-  result?: Record<string, unknown>;
-  /** The response was longer than the transport takes. */
-  oversize?: { readonly limitBytes: number };
-  /** The response's stream ended before the response. */
-  brokenOff?: boolean;
-}
-
-const SLOT = Symbol("slot");
-
-/** `params` of a request whose result is wanted as it comes. The mark is a symbol, so it is never sent. */
-export function withSlot(params: Readonly<Record<string, unknown>> | undefined, slot: ResultSlot) {
-  return { ...params, [SLOT]: slot };
-}
-
-/** Valid as the result of any method in either era, for all the SDK looks at. */
-const STAND_IN = Object.freeze({
-  resultType: "complete",
-  content: [],
-  tools: [],
-  prompts: [],
-  messages: [],
-  resources: [],
-  resourceTemplates: [],
-  contents: [],
-  completion: { values: [] },
-  ttlMs: 0,
-  cacheScope: "private",
-});
-/** The same for the method that is asked most: the SDK looks at every key. */
-const CALL_STAND_IN = Object.freeze({ resultType: "complete", content: [] });
 
 interface OpenRequest {
   readonly id: RequestId;
@@ -176,7 +144,7 @@ export class Exchange implements Transport {
 
   #opened(message: JSONRPCRequest, options: TransportSendOptions | undefined): OpenRequest {
     const { id, method, params } = message;
-    const slot = (params as { [SLOT]?: ResultSlot } | undefined)?.[SLOT];
+    const slot = slotOf(params);
     const awaited = method !== "subscriptions/listen";
     // The SDK gives up a legacy request by a notice alone, and its HTTP exchange would stay open.
     const giveUp = this.hasPerRequestStream && !options?.requestSignal ? new AbortController() : undefined;
@@ -255,7 +223,7 @@ export class Exchange implements Transport {
       return { jsonrpc: "2.0", id, result: raw } as JSONRPCMessage;
     }
     slot.result = raw;
-    return { jsonrpc: "2.0", id, result: method === "tools/call" ? CALL_STAND_IN : STAND_IN };
+    return { jsonrpc: "2.0", id, result: standInFor(method) };
   }
 
   /**

@@ -109,7 +109,9 @@ class ConnectionPool implements Pool {
     if (this.#closed) abort.abort();
     const entry: Entry = { opening: this.#options.open(server, abort.signal), abort, active: 0 };
     this.#entries.set(server, entry);
-    void entry.opening.then((outcome) => this.#opened(server, entry, outcome));
+    const forget = () => void (this.#entries.get(server) === entry && this.#entries.delete(server));
+    // Whoever waits for the opening gets what it was rejected with.
+    void entry.opening.then((outcome) => this.#opened(server, entry, outcome), forget);
     return entry;
   }
 
@@ -142,7 +144,10 @@ class ConnectionPool implements Pool {
     clearTimeout(entry.idle);
     entry.abort.abort();
     const closing = entry.opening
-      .then((outcome) => (outcome.ok ? outcome.connection.close() : undefined))
+      .then(
+        (outcome) => (outcome.ok ? outcome.connection.close() : undefined),
+        () => undefined,
+      )
       .finally(() => this.#closings.delete(closing));
     this.#closings.add(closing);
     return closing;
@@ -151,16 +156,13 @@ class ConnectionPool implements Pool {
 
 function orAborted(opening: Promise<OpenOutcome>, server: string, signal?: AbortSignal): Promise<OpenOutcome> {
   if (signal === undefined) return opening;
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     const onAbort = () => {
       const message = `server "${server}": cancelled while connecting`;
       resolve({ ok: false, diagnostic: { code: "server-unreachable", severity: "error", message, server, notes: [] } });
     };
     signal.addEventListener("abort", onAbort, { once: true });
     if (signal.aborted) onAbort();
-    void opening.then((outcome) => {
-      signal.removeEventListener("abort", onAbort);
-      resolve(outcome);
-    });
+    opening.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
   });
 }

@@ -4,10 +4,11 @@
  * and never starts another one.
  */
 import type * as Sdk from "@modelcontextprotocol/client";
-import { Exchange, type ResultSlot, type Wire, withSlot } from "./exchange.ts";
+import { Exchange, type Wire } from "./exchange.ts";
 import { type Failure, failureOf, oversizeFailure, timeoutFailure } from "./failure.ts";
 import { isObject } from "./message.ts";
 import { type ClientIdentity, MODERN_VERSION, readServerInfo } from "./probe.ts";
+import { type ResultSlot, withSlot } from "./result-slot.ts";
 import type { StdioTransport } from "./stdio.ts";
 import { type EraVerdict, type Opening, priorOf } from "./verdict.ts";
 

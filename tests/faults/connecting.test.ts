@@ -11,6 +11,7 @@ import { countProcesses, eventually } from "../servers/run.ts";
 import { call, catalogTools, compiledOk, compiledProduct, findingsOn, serve } from "./product.ts";
 
 const methods = (stub: Stub) => stub.log().flatMap(({ method }) => method ?? []);
+const count = (stub: Stub, method: string) => methods(stub).filter((one) => one === method).length;
 const settle = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 test("SDK #2514, go-sdk #1177, snow-app #56: the probe neither kills nor hangs an old server", async () => {
@@ -83,12 +84,11 @@ test("mastra #10517; SDK #2564, #1635; adapter #411: 401 and 503 say what they a
   expect(readTree(join(work.project, "generated"))["servers/busy.ts"]).toBe(before["servers/busy.ts"]);
 
   const runtime = await work.runtime();
-  const handshakes = () => methods(postOnly).filter((method) => method === "initialize").length;
-  const known = handshakes();
+  const known = count(postOnly, "initialize");
   await runtime.call("postOnly", "echo");
   await settle(300);
   await runtime.call("postOnly", "echo");
-  expect(handshakes()).toBe(known + 1);
+  expect(count(postOnly, "initialize")).toBe(known + 1);
   const unavailable = await rejection<ServerError>(runtime.call("busy", "echo"));
   expect(unavailable.message).toMatch(/503/);
 });
@@ -100,7 +100,8 @@ test("SDK #1635: a watch asks a server that only knows POST for its notices, and
   const before = stub.log().length;
   const watching = work.start(["watch", "--json"]);
   const events = () => stub.log().slice(before);
-  await eventually(() => events().some(({ event }) => event === "GET"), "notices are asked for", 20_000);
+  const asked = () => events().some(({ event }) => event === "GET");
+  await eventually(() => asked() && watching.stdout().endsWith("\n"), "a build, and notices asked for", 20_000);
   await settle(1000);
   expect(events().filter(({ event }) => event === "GET").length).toBeLessThanOrEqual(2);
   // One connection that compiles, and one that waits for notices: neither is opened again.
@@ -143,18 +144,27 @@ test("rust-sdk #733, adapter #194, SDK #1402: a lost session is renewed once, an
   expect(late.filter(({ method }) => method === "initialize").length).toBeLessThanOrEqual(1);
 });
 
+/** A server of announcing-server.mjs with one tool `before`. */
+function announcing(work: Workspace, manner: "burst" | "endless") {
+  const [tools, log] = [join(work.root, `${manner}.tools`), join(work.root, `${manner}.log`)];
+  writeFileSync(tools, JSON.stringify([tool("before")]));
+  writeFileSync(log, "");
+  return {
+    entry: {
+      command: process.execPath,
+      args: [join(import.meta.dirname, "announcing-server.mjs"), manner, tools, log],
+    },
+    /** How often this happened: `ready` for a client, `list` for a list. */
+    logged: (event: "ready" | "list") => readFileSync(log, "utf8").split(event).length - 1,
+    rename: (name: string) => writeFileSync(tools, JSON.stringify([tool(name)])),
+    processes: () => countProcesses(tools),
+  };
+}
+
 test("maka #2981, hermes-agent #115502: announcements without end or in bursts cost a handful of lists", async () => {
   const work = new Workspace();
-  const endless = new Stub({ capabilities: { tools: { listChanged: true } }, listChangedAfterList: 5 });
-  const tools = join(work.root, "tools.json");
-  const lists = join(work.root, "lists");
-  writeFileSync(tools, JSON.stringify([tool("before")]));
-  writeFileSync(lists, "");
-  const bursting = {
-    command: process.execPath,
-    args: [join(import.meta.dirname, "bursting-server.mjs"), tools, lists],
-  };
-  work.servers({ bursting, endless: endless.entry });
+  const [burst, endless] = [announcing(work, "burst"), announcing(work, "endless")];
+  work.servers({ burst: burst.entry, endless: endless.entry });
   const watching = work.start(["watch", "--json"]);
   const builds = () =>
     watching
@@ -162,22 +172,27 @@ test("maka #2981, hermes-agent #115502: announcements without end or in bursts c
       .split("\n")
       .slice(0, -1)
       .map((line) => JSON.parse(line) as CompileJson);
-  const listed = () => readFileSync(lists, "utf8").split("\n").length - 1;
-  await eventually(() => builds().length > 0 && countProcesses(tools) === 1, "both are watched", 20_000);
+  // Once for the compile, and once for the watch.
+  const connected = () => burst.logged("ready") >= 2 && endless.logged("ready") >= 2;
+  await eventually(() => builds().length > 0 && connected(), "both are watched", 20_000);
 
+  // A list now is announced, which causes the next one.
+  const [before, changes] = [endless.logged("list"), burst.logged("list")];
+  await work.compile("--server", "endless", "--refresh");
   await settle(4000);
-  expect(endless.lists()).toBeLessThan(10);
-  const before = listed();
-  writeFileSync(tools, JSON.stringify([tool("after")]));
-  await eventually(() => builds().length > 1, "the change is compiled", 20_000);
-  await settle(1500);
-  expect(catalogTools(work)["bursting"]).toEqual(["after"]);
-  // Watching looks at each announced list, and a compile gets its own.
-  expect(listed() - before).toBeLessThanOrEqual(4);
+  expect(endless.logged("list") - before).toBeGreaterThan(1);
+  expect(endless.logged("list") - before).toBeLessThanOrEqual(6);
+  expect(burst.logged("list")).toBe(changes);
 
-  work.servers({ bursting });
+  burst.rename("after");
+  await eventually(() => catalogTools(work)["burst"]?.[0] === "after", "the last change is compiled", 20_000);
+  await settle(1000);
+  expect(burst.logged("list") - changes).toBeLessThanOrEqual(2);
+  expect(catalogTools(work)).toEqual({ burst: ["after"], endless: ["before"] });
+
+  work.servers({ burst: burst.entry });
   await eventually(() => statuses(builds().at(-1)!)["endless"] === undefined, "the server is removed", 20_000);
-  await eventually(() => countProcesses(endless.marker) === 0, "its process has ended", 20_000);
+  await eventually(() => endless.processes() === 0, "its process has ended", 20_000);
   expect(work.has("project/generated/servers/endless.ts")).toBe(false);
 });
 

@@ -47,6 +47,9 @@ test("pi #10239, claude-code #80065: tools that differ only in - and _ keep two 
   stub.set({ tools: [...tools].reverse() });
   await compiledOk(work);
   expect(readTree(join(work.project, "generated"))).toEqual(files);
+  stub.set({ tools: [tool("a"), ...tools, tool("z")] });
+  await compiledOk(work);
+  expect(await namesIn(work)).toMatchObject(names);
 });
 
 test("pi #10239: servers that differ only in - and _ are an error that names both, and no other's", async () => {

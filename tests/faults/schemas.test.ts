@@ -118,6 +118,7 @@ test("json2ts #369: an allOf that holds only if/then leaves a closed object clos
       additionalProperties: false,
       properties: { on: { type: "boolean" }, host: { type: "string" } },
       required: ["on"],
+      // biome-ignore lint/suspicious/noThenProperty: the keyword of JSON Schema
       allOf: [{ if: { properties: { on: { const: true } } }, then: { required: ["host"] } }],
     }),
   );

@@ -193,6 +193,18 @@ describe("time limits and cancelling", () => {
     expect(count(stub, "tools/call")).toBe(1);
   });
 
+  test("an abort right before the close still tells the server", async () => {
+    const stub = new Stub({ tools: TOOLS });
+    const runtime = await (await compiled({ s: stub.entry })).runtime();
+    const abort = new AbortController();
+    const call = failure(runtime.call("s", "hang", {}, { signal: abort.signal }));
+    await eventually(() => count(stub, "tools/call") === 1, "the call arrives");
+    abort.abort();
+    await runtime.close();
+    expect((await call).cause).toMatchObject({ kind: "cancelled" });
+    expect(happened(stub, 0).slice(-2)).toEqual(["notifications/cancelled", "stdin closed"]);
+  });
+
   test("closing the runtime in mid-call fails the call and leaves no process", async () => {
     const stub = new Stub({ tools: TOOLS, grandchild: true });
     const runtime = await (await compiled({ s: stub.entry })).runtime();
@@ -278,7 +290,11 @@ describe("open", () => {
       message: "nobody there; ask again",
     });
     const broken = await project.runtime({ open: () => Promise.reject(new Error("a bug of the caller's")) });
-    expect((await rejection(broken.call("s", "echo"))).message).toBe("a bug of the caller's");
+    const { signal } = new AbortController();
+    for (const options of [{}, { signal }]) {
+      expect((await rejection(broken.call("s", "echo", {}, options))).message).toBe("a bug of the caller's");
+    }
+    await broken.close();
   });
 });
 
@@ -338,6 +354,16 @@ describe("the configuration", () => {
     expect(JSON.stringify([error.message, error.cause])).not.toContain("k3y-value");
     const runtime = await project.runtime({ env: { ...surroundings, ...set } });
     expect((await runtime.call("s", "echo")).text).toBe("{}");
+  });
+
+  test("one that changed between the start and the first call is said, once", async () => {
+    const stub = new Stub({ tools: TOOLS });
+    const project = await compiled({ s: stub.entry });
+    const runtime = await project.runtime();
+    project.servers({ s: { ...stub.entry, maxOutputBytes: 99 } });
+    for (const _ of [1, 2]) await runtime.call("s", "echo");
+    expect(project.notices).toMatchObject([{ code: "config-newer", severity: "warning" }]);
+    expect(project.notices[0]!.message).toContain("pimcp compile");
   });
 
   test("what is no longer in mcp.json can't be called, and it is said why", async () => {
