@@ -61,6 +61,25 @@ test("claude-code #70280, codex #44126, adapter #324: base64 of an image or a bl
   expect(readFileSync(join(work.project, "pictures", "1.png")).toString("base64")).toBe(png);
 });
 
+test("claude-code #70280: a mirror of an image, as structured content or as text, is no text either", async () => {
+  const data = noise(300 * 1024, [0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10]);
+  const image = { type: "image", data, mimeType: "image/png" };
+  const mirror = { image, caption: "a picture" };
+  const inText = [image, ...text(JSON.stringify(mirror)).content];
+  const work = await compiledProduct({
+    structured: replyingEntry({ content: [image], structuredContent: mirror }),
+    text: replyingEntry({ content: inText, structuredContent: mirror }),
+    unpictured: replyingEntry({ content: inText.slice(1), structuredContent: mirror }),
+  });
+  for (const server of ["structured", "text", "unpictured"]) {
+    const read = await callText(work, server, "t");
+    expect(read).not.toMatch(/[A-Za-z0-9+/]{200}/);
+    expect(read).toContain("a picture");
+    expect(read).toMatch(/image\/png, 300(\.0)? ?K/i);
+    expect(read).not.toContain("truncated");
+  }
+});
+
 test("pi #10416, adapter #585: structuredContent of [1,2] and null reaches the script as it is", async () => {
   const values = { list: [1, 2], none: null };
   const replying = (structuredContent: unknown) => replyingEntry({ content: [], structuredContent });
