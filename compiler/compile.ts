@@ -236,7 +236,11 @@ function countExposures(plan: ScopePlan): ScopeReport["exposures"] {
   return counts;
 }
 
-function failedReport({ config, source, durationMs }: Pick<Acquired, "config" | "source" | "durationMs">): ServerReport {
+function failedReport({
+  config,
+  source,
+  durationMs,
+}: Pick<Acquired, "config" | "source" | "durationMs">): ServerReport {
   return { name: config.name, scope: config.scope, status: "failed", source, tools: 0, durationMs };
 }
 

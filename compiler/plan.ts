@@ -70,11 +70,15 @@ function planTool(config: ServerConfig, tool: CatalogTool, diagnostics: Diagnost
   const declaration = renderDeclaration(tool);
   for (const note of declaration.notes) {
     diagnostics.push(
-      diagnostic(note.kind === "degraded" ? "declaration-degraded" : "schema-external-ref", `${config.name}/${tool.tool}: ${note.message}`, {
-        server: config.name,
-        tool: tool.tool,
-        pointer: note.pointer,
-      }),
+      diagnostic(
+        note.kind === "degraded" ? "declaration-degraded" : "schema-external-ref",
+        `${config.name}/${tool.tool}: ${note.message}`,
+        {
+          server: config.name,
+          tool: tool.tool,
+          pointer: note.pointer,
+        },
+      ),
     );
   }
   return { ...plan, declaration };

@@ -3,9 +3,10 @@
  * values of each server. A server whose values can't be resolved has no cache entry: which list it may
  * see is unknown.
  */
+
+import { type ResolvedServer, resolveServer } from "../../runtime/connect/resolve.ts";
 import { connectionDigest } from "../../schemas/config/digest.ts";
 import type { ServerConfig } from "../../schemas/config/server-config.ts";
-import { type ResolvedServer, resolveServer } from "../../runtime/connect/resolve.ts";
 import type { SnapshotCache } from "../acquire.ts";
 import { keyedHash } from "./folder.ts";
 import { type CacheIdentity, findSnapshot, freshUntil, storeSnapshot } from "./snapshots.ts";

@@ -3,9 +3,10 @@
  * server that announces without end gets longer and longer pauses as long as its tools stay the same, so it can
  * neither keep the machine busy nor hide a real change for more than a minute.
  */
-import type { ServerConfig } from "../../schemas/config/server-config.ts";
+
 import type { Connection } from "../../runtime/connect/connection.ts";
 import type { EraVerdict } from "../../runtime/connect/verdict.ts";
+import type { ServerConfig } from "../../schemas/config/server-config.ts";
 
 export interface WatchedServer {
   readonly config: ServerConfig;

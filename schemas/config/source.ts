@@ -7,8 +7,9 @@
  * A file with a syntax error yields no tree: half a file could have lost the very line that hides a tool.
  * This module imports jsonc-parser; import it lazily where a session starts.
  */
-import { createScanner, type Node, type ParseError, parseTree, printParseErrorCode } from "./jsonc.ts";
+
 import { type Diagnostic, diagnostic } from "../diagnostic.ts";
+import { createScanner, type Node, type ParseError, parseTree, printParseErrorCode } from "./jsonc.ts";
 import { quoted } from "./quote.ts";
 import type { SourceLocation } from "./server-config.ts";
 

@@ -43,7 +43,10 @@ describe("tool names", () => {
   });
 
   test("any tools get distinct valid names that do not depend on order", () => {
-    const tool = fc.record({ server: fc.constantFrom("a", "a-b", "a__b"), tool: fc.string({ minLength: 1, unit: "binary" }) });
+    const tool = fc.record({
+      server: fc.constantFrom("a", "a-b", "a__b"),
+      tool: fc.string({ minLength: 1, unit: "binary" }),
+    });
     fc.assert(
       fc.property(fc.uniqueArray(tool, { selector: (ref) => JSON.stringify(ref), maxLength: 30 }), (refs) => {
         const names = foldToolNames(refs);

@@ -1,4 +1,13 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type GeneratedFile, manifestFile } from "../../compiler/emit/artifacts.ts";
@@ -6,7 +15,7 @@ import { readPrevious } from "../../compiler/previous.ts";
 import { writeFiles } from "../../compiler/write.ts";
 import { scratchFolder } from "../scratch.ts";
 
-const STUB = "// Made by pimcp from the tools of \"a\".\n";
+const STUB = '// Made by pimcp from the tools of "a".\n';
 const files = (content: Record<string, string>): GeneratedFile[] => {
   const list = Object.entries(content).map(([path, text]) => ({ path, content: text }));
   return [...list, manifestFile("project", "0".repeat(64), {}, list)];
@@ -34,7 +43,9 @@ describe("writing", () => {
     });
     expect(statSync(join(folder, "limits.json")).mtimeMs).toBe(before);
     expect(readdirSync(join(folder, "servers"))).toEqual(["b.ts"]);
-    expect(statuses(await write(folder, { "servers/b.ts": STUB, "limits.json": "{}\n" }))["manifest.json"]).toBe("unchanged");
+    expect(statuses(await write(folder, { "servers/b.ts": STUB, "limits.json": "{}\n" }))["manifest.json"]).toBe(
+      "unchanged",
+    );
   });
 
   test("check changes nothing and tells what would", async () => {

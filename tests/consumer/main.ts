@@ -1,7 +1,8 @@
 // A program of somebody else's: imports generated clients, calls tools with types, and ends by itself.
-import { everything, memory } from "./generated/index.js";
+
 import { RefusedError, ServerError, ToolError } from "pimcp";
 import { ToolError as StubToolError } from "pimcp/codegen/v1";
+import { everything, memory } from "./generated/index.js";
 
 const weather = await everything.getStructuredContent({ location: "Chicago" });
 const degrees: number = weather.structured.temperature;

@@ -14,7 +14,10 @@ const schema = {
 };
 
 test.each([
-  [{ region: "eu-1", limit: 3, dry: false }, { "Mcp-Param-Region": "eu-1", "Mcp-Param-Limit": "3", "Mcp-Param-Dry-Run": "false" }],
+  [
+    { region: "eu-1", limit: 3, dry: false },
+    { "Mcp-Param-Region": "eu-1", "Mcp-Param-Limit": "3", "Mcp-Param-Dry-Run": "false" },
+  ],
   [{ nested: { tenant: "a" }, plain: "x", bad: "y" }, { "Mcp-Param-Tenant": "a" }],
   [{ region: "größe" }, { "Mcp-Param-Region": "=?base64?Z3LDtsOfZQ==?=" }],
   [{ region: "a\r\nX-Evil: 1" }, { "Mcp-Param-Region": "=?base64?YQ0KWC1FdmlsOiAx?=" }],
