@@ -68,8 +68,8 @@ test("slack-mcp-server #254: four compiles at once leave whole files, and the ne
   const work = new Workspace();
   const stub = new Stub({ ...FRESH, tools: [tool("x"), tool("y")] });
   work.servers({ a: stub.entry });
-  const runs = await Promise.all([1, 2, 3, 4].map(() => work.run("compile", "--json")));
-  expect(runs.map(({ code, stderr }) => [code, stderr])).toEqual(runs.map(() => [0, ""]));
+  const runs = await Promise.all([1, 2, 3, 4].map(() => work.compile()));
+  expect(runs.map(({ code, json }) => [code, json.diagnostics])).toEqual(runs.map(() => [0, []]));
   const names = readdirSync(work.cache, { recursive: true }).map(String);
   expect(names.filter((name) => /tmp/i.test(name))).toEqual([]);
   for (const file of jsonFiles(work.cache)) expect(JSON.parse(readFileSync(file, "utf8"))).toBeTypeOf("object");
