@@ -1,5 +1,5 @@
 /**
- * What a run has to say, as data. Its look is decided when it is printed (`compiler/cli/print.ts`), so that
+ * What a run has to say, as data. Its look is decided when it is printed (`cli/print.ts`), so that
  * `--json`, the terminal and a test see the same findings. An expected failure is a value of this
  * kind; a throw is a bug.
  */

@@ -38,7 +38,7 @@ async function bundleJsonc() {
  * take one by one. Every other command's module stays what it is, and is imported when the command runs.
  */
 async function bundleCommandLine() {
-  const folder = join(root, "dist", "compiler", "cli");
+  const folder = join(root, "dist", "cli");
   const resolveDynamicImport = (specifier, importer) => {
     if (specifier === "./compile-command.js") return null;
     // Written as it is, so it must mean the same from the bundle's folder.

@@ -10,7 +10,7 @@ const steps = [
 ];
 for (const [title, args] of steps) {
   console.log(`\n── ${title}\n$ pimcp ${args.map((arg) => (arg.includes(" ") ? `"${arg}"` : arg)).join(" ")}`);
-  const { status } = spawnSync(process.execPath, ["dist/compiler/cli/bin.cjs", ...args], {
+  const { status } = spawnSync(process.execPath, ["dist/cli/bin.cjs", ...args], {
     cwd: root,
     stdio: "inherit",
   });

@@ -49,11 +49,11 @@ function isTypeOnly({ importClause }: ts.ImportDeclaration): boolean {
   return importClause?.isTypeOnly === true;
 }
 
-const sources = ["schemas", "compiler", "runtime"].flatMap(sourcesIn);
+const sources = ["schemas", "compiler", "runtime", "cli"].flatMap(sourcesIn);
 const imports = new Map(sources.map((file) => [file, importsOf(file)]));
 const all = [...imports.values()].flat();
 
-const isOurs = (module: string) => /^(?:schemas|compiler|runtime)\//.test(module);
+const isOurs = (module: string) => /^(?:schemas|compiler|runtime|cli)\//.test(module);
 const isPackage = (module: string) => !isOurs(module) && !module.startsWith("node:");
 const show = ({ from, to }: Import) => `${from} → ${to}`;
 
@@ -80,32 +80,23 @@ describe("who imports whom", () => {
     expect(wrong.map(show)).toEqual([]);
   });
 
-  test("runtime/ never imports compiler/", () => {
-    const wrong = all.filter(({ from, to }) => from.startsWith("runtime/") && to.startsWith("compiler/"));
+  test("runtime/ imports only schemas/ besides itself", () => {
+    const wrong = all.filter(
+      ({ from, to }) => from.startsWith("runtime/") && isOurs(to) && !/^(?:runtime|schemas)\//.test(to),
+    );
     expect(wrong.map(show)).toEqual([]);
   });
 
-  /** Commands that hand over to the runtime: a call from a shell is a call. Compiling needs none of them. */
-  const RUNTIME_COMMANDS = ["call-command", "read-command", "prompt-command", "with-runtime"].map(
-    (name) => `compiler/cli/${name}.ts`,
-  );
-
-  test("compiler/ uses of the runtime only connect/, but for the commands that call", () => {
+  test("compiler/ imports schemas/ and runtime/connect/ besides itself", () => {
     const wrong = all.filter(
       ({ from, to }) =>
-        from.startsWith("compiler/") &&
-        !RUNTIME_COMMANDS.includes(from) &&
-        to.startsWith("runtime/") &&
-        !to.startsWith("runtime/connect/"),
+        from.startsWith("compiler/") && isOurs(to) && !/^(?:compiler|schemas|runtime\/connect)\//.test(to),
     );
     expect(wrong.map(show)).toEqual([]);
   });
 
   test("compiling and watching never load the runtime beyond connect/", () => {
-    const loaded = reachable(
-      ["compiler/compile.ts", "compiler/cli/compile-command.ts", "compiler/cli/watch-command.ts"],
-      true,
-    );
+    const loaded = reachable(["compiler/compile.ts", "cli/compile-command.ts", "cli/watch-command.ts"], true);
     expect(loaded).toContain("runtime/connect/open.ts");
     expect(loaded.filter((path) => path.startsWith("runtime/") && !path.startsWith("runtime/connect/"))).toEqual([]);
   });
@@ -113,8 +104,8 @@ describe("who imports whom", () => {
 
 describe("what is loaded when", () => {
   const rows: [what: string, entries: string[]][] = [
-    ["the command line before it knows its command", ["compiler/cli/bin.ts"]],
-    ["an unchanged compile", ["compiler/cli/bin.ts", "compiler/cli/compile-command.ts"]],
+    ["the command line before it knows its command", ["cli/bin.ts"]],
+    ["an unchanged compile", ["cli/bin.ts", "cli/compile-command.ts"]],
     ["a session start", ["runtime/artifacts/load.ts"]],
   ];
   test.each(rows)("%s loads no package", (_, entries) => {
@@ -133,7 +124,7 @@ describe("what is loaded when", () => {
   });
 
   test("the heavy packages are reached lazily, so the rule above can fail", () => {
-    const lazily = reachable(["compiler/cli/bin.ts"], true);
+    const lazily = reachable(["cli/bin.ts"], true);
     for (const name of HEAVY.slice(0, 3)) expect(lazily).toContain(name);
   });
 });
@@ -142,10 +133,10 @@ describe("what is loaded when", () => {
 const TOUCHES_THE_WORLD: Readonly<Record<string, string>> = {
   "compiler/cache/folder.ts": "the user's cache folder",
   "compiler/cache/record.ts": "compares what a compile depends on",
-  "compiler/cli/call-command.ts": "arguments from a file",
-  "compiler/cli/init-command.ts": "writes a starter",
-  "compiler/cli/show-artifacts.ts": "reads artifacts",
-  "compiler/cli/version.ts": "package.json",
+  "cli/call-command.ts": "arguments from a file",
+  "cli/init-command.ts": "writes a starter",
+  "cli/show-artifacts.ts": "reads artifacts",
+  "cli/version.ts": "package.json",
   "compiler/previous.ts": "reads the last compile's artifacts",
   "compiler/watch/config-watcher.ts": "watches configuration files",
   "compiler/write.ts": "the one writer of an output folder",
@@ -190,24 +181,28 @@ describe("files", () => {
   });
 });
 
-test("without the compiler the runtime loads artifacts and its entry points", () => {
+test("without the compiler and the command line the runtime loads and calls", () => {
   const folder = scratchFolder();
   cpSync(dist, join(folder, "dist"), { recursive: true });
   cpSync(join(root, "package.json"), join(folder, "package.json"));
   symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
-  rmSync(join(folder, "dist", "compiler"), { recursive: true });
+  for (const part of ["compiler", "cli"]) rmSync(join(folder, "dist", part), { recursive: true });
   const script = `
     const { loadArtifacts } = await import("./dist/runtime/artifacts/load.js");
-    await import("./dist/runtime/index.js");
     await import("./dist/runtime/codegen/v1.js");
+    const { createRuntime } = await import("./dist/runtime/index.js");
     const { value, diagnostics } = loadArtifacts({ projectOut: ${JSON.stringify(join(root, "generated"))} });
-    console.log(JSON.stringify({ tools: value.tools().length, codes: diagnostics.map((found) => found.code) }));
+    const runtime = await createRuntime({ cwd: ${JSON.stringify(root)}, userOut: false });
+    const { text } = await runtime.call("everything", "echo", { message: "still here" });
+    await runtime.close();
+    console.log(JSON.stringify({ tools: value.tools().length, codes: diagnostics.map((found) => found.code), text }));
   `;
   const output = execFileSync(process.execPath, ["--input-type=module", "-e", script], {
     cwd: folder,
     encoding: "utf8",
   });
-  const { tools, codes } = JSON.parse(output) as { tools: number; codes: string[] };
+  const { tools, codes, text } = JSON.parse(output) as { tools: number; codes: string[]; text: string };
+  expect(text).toContain("still here");
   expect(codes).toEqual([]);
   expect(tools).toBeGreaterThan(10);
 });

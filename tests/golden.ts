@@ -5,7 +5,7 @@
  */
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { diagnosticsText } from "../compiler/cli/print.ts";
+import { diagnosticsText } from "../cli/print.ts";
 import { compile } from "../compiler/compile.ts";
 import type { ServerSnapshot } from "../compiler/snapshot.ts";
 import { memoryCache } from "../compiler/stubs/type-source.ts";

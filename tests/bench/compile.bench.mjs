@@ -58,7 +58,7 @@ function wholeProcess() {
       PI_CODING_AGENT_DIR: join(root, "agent"),
       PIMCP_CACHE_DIR: join(root, "cache"),
     };
-    const compile = [join(dist, "compiler", "cli", "bin.cjs"), "compile", "--json"];
+    const compile = [join(dist, "cli", "bin.cjs"), "compile", "--json"];
     const first = run(compile, env, project);
     const manifest = JSON.parse(readFileSync(join(project, "generated", "manifest.json"), "utf8"));
     const files = ["manifest.json", ...Object.keys(manifest.files)].map((path) => join(project, "generated", path));

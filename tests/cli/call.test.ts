@@ -2,8 +2,8 @@
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { COMMANDS } from "../../compiler/cli/commands.ts";
-import type { Io } from "../../compiler/cli/io.ts";
+import { COMMANDS } from "../../cli/commands.ts";
+import type { Io } from "../../cli/io.ts";
 import { compiled, declared, type RuntimeProject, script } from "../runtime/runtime-project.ts";
 import { scratchFolder } from "../scratch.ts";
 import { countProcesses, eventually } from "../servers/run.ts";

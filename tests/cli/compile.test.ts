@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import Ajv2020 from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
-import type { CompileJson } from "../../compiler/cli/compile-command.ts";
+import type { CompileJson } from "../../cli/compile-command.ts";
 import { codes, FRESH, Stub, statuses, tool, Workspace } from "./pimcp.ts";
 
 /** DESIGN section 4, as a schema: every key, no other key, every enumeration. */

@@ -6,14 +6,14 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { CompileJson } from "../../compiler/cli/compile-command.ts";
+import type { CompileJson } from "../../cli/compile-command.ts";
 import { scratchFolder } from "../scratch.ts";
 import { readLog, type StubLog, stubFile } from "../servers/run.ts";
 
 export const DIST = process.env["PIMCP_DIST"] ?? join(import.meta.dirname, "..", "..", "dist");
-const bundled = join(DIST, "compiler", "cli", "bin.cjs");
+const bundled = join(DIST, "cli", "bin.cjs");
 /** The bundle that scripts/build.mjs makes; a build by tsc alone has its modules one by one. */
-export const BIN = existsSync(bundled) ? bundled : join(DIST, "compiler", "cli", "bin.js");
+export const BIN = existsSync(bundled) ? bundled : join(DIST, "cli", "bin.js");
 
 export interface Finished {
   /** Exit code; a signal's name where that ended it. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { COMMANDS, COMMON_OPTIONS } from "../../compiler/cli/commands.ts";
+import { COMMANDS, COMMON_OPTIONS } from "../../cli/commands.ts";
 import { Stub, Workspace } from "./pimcp.ts";
 
 describe("help", () => {

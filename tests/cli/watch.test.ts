@@ -2,7 +2,7 @@
 import { readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { CompileJson } from "../../compiler/cli/compile-command.ts";
+import type { CompileJson } from "../../cli/compile-command.ts";
 import { readTree } from "../golden.ts";
 import { scratchFolder } from "../scratch.ts";
 import { countProcesses, eventually } from "../servers/run.ts";

@@ -28,7 +28,7 @@ export function layered(texts: Texts): Outcome<Configuration> {
   });
 }
 
-/** One line each, as `compiler/cli` prints them, without notes. */
+/** One line each, as `cli` prints them, without notes. */
 export function lines(diagnostics: readonly Diagnostic[]): string[] {
   return diagnostics.map(({ file, line, column, severity, message, code }) => {
     const place = file === undefined ? "" : line === undefined ? `${file}: ` : `${file}:${line}:${column}: `;

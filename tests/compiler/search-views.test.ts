@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { cell, cut, widthOf, wrap } from "../../compiler/cli/columns.ts";
-import { describeData, describeLines } from "../../compiler/cli/describe.ts";
-import { listData, listLines } from "../../compiler/cli/list.ts";
-import type { Look } from "../../compiler/cli/print.ts";
-import { searchData, searchLines } from "../../compiler/cli/search.ts";
+import { cell, cut, widthOf, wrap } from "../../cli/columns.ts";
+import { describeData, describeLines } from "../../cli/describe.ts";
+import { listData, listLines } from "../../cli/list.ts";
+import type { Look } from "../../cli/print.ts";
+import { searchData, searchLines } from "../../cli/search.ts";
 import { layerArtifacts } from "../../schemas/artifacts/layer.ts";
 import type { Loaded } from "../../schemas/artifacts/read.ts";
 import { openSpec } from "../artifacts-builder.ts";

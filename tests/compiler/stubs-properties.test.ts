@@ -16,7 +16,6 @@ const name = fc.constantFrom(...NAMES);
 const literal = fc.constantFrom<unknown>(
   "",
   "x",
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: hostile text
   'q"`${y}',
   "*/",
   "\u2028",

@@ -180,7 +180,6 @@ describe("names", () => {
       "set",
       "",
       "\u202ex",
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: hostile text
       "x'\"`${y}",
       "get_input",
       "get-input",
@@ -257,7 +256,6 @@ describe("hostile text", () => {
   const hostile = [
     "*/ evil() /*",
     "* /\u200b*\u200b/ evil() //",
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: hostile text
     "${evil()} `; evil(); `",
     '"; evil(); "',
     "\u2028evil()\u2029evil()\rnext\nline",

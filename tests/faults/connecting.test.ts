@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { CompileJson } from "../../compiler/cli/compile-command.ts";
+import type { CompileJson } from "../../cli/compile-command.ts";
 import type { ServerError } from "../../runtime/errors.ts";
 import { Stub, statuses, tool, Workspace } from "../cli/pimcp.ts";
 import { readTree } from "../golden.ts";
@@ -180,9 +180,9 @@ test("maka #2981, hermes-agent #115502: announcements without end or in bursts c
   const started = performance.now();
   const [builds0, lists0, changes] = [endless.logged("ready"), endless.logged("list"), burst.logged("list")];
   await work.compile("--server", "endless", "--refresh");
+  await eventually(() => endless.logged("ready") > builds0 + 1, "the watch asks again", 20_000);
   await settle(4000);
   const asked = endless.logged("ready") - builds0;
-  expect(asked).toBeGreaterThan(1);
   // A pause of 250 ms that doubles: however slow the machine, this many fit into the time that has passed.
   expect(asked).toBeLessThanOrEqual(3 + Math.log2((performance.now() - started) / 250));
   // A list that is announced while it is being read is read once or twice more.

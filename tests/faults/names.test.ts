@@ -4,7 +4,7 @@
  */
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { ListData } from "../../compiler/cli/list.ts";
+import type { ListData } from "../../cli/list.ts";
 import { Stub, tool, Workspace } from "../cli/pimcp.ts";
 import { readTree } from "../golden.ts";
 import { call, callsOf, compiledOk, compiledProduct, findingsOn } from "./product.ts";

@@ -5,7 +5,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { CompileJson } from "../../compiler/cli/compile-command.ts";
+import type { CompileJson } from "../../cli/compile-command.ts";
 import type { CatalogFile } from "../../schemas/catalog.schema.ts";
 import type { Diagnostic } from "../../schemas/diagnostic.ts";
 import type { RunOptions, Stub, Workspace } from "../cli/pimcp.ts";

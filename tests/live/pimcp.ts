@@ -14,7 +14,7 @@ import type { WriteResult } from "../../compiler/write.ts";
 import type { Diagnostic } from "../../schemas/diagnostic.ts";
 import { entryOf, type LiveServer, SECRET_VARIABLES } from "./servers.ts";
 
-const BIN = process.env["PIMCP_BIN"] ?? join(dirname(fileURLToPath(import.meta.url)), "../../dist/compiler/cli/bin.js");
+const BIN = process.env["PIMCP_BIN"] ?? join(dirname(fileURLToPath(import.meta.url)), "../../dist/cli/bin.js");
 
 export interface Project {
   readonly folder: string;

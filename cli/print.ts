@@ -4,7 +4,7 @@
  * out, so that nothing a server says can move the cursor or reorder a line.
  */
 import { styleText } from "node:util";
-import type { Diagnostic } from "../../schemas/diagnostic.ts";
+import type { Diagnostic } from "../schemas/diagnostic.ts";
 
 export interface Look {
   readonly colour: boolean;

@@ -10,7 +10,7 @@ export async function run({ flags }: Invocation, io: Io): Promise<number> {
   const name = typeof flags["config"] === "string" ? flags["config"] : "mcp.json";
   const path = join(io.cwd, name);
   try {
-    await writeFile(path, readFileSync(new URL("../../templates/mcp.json", import.meta.url), "utf8"), { flag: "wx" });
+    await writeFile(path, readFileSync(new URL("../templates/mcp.json", import.meta.url), "utf8"), { flag: "wx" });
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
     const reason = code === "EEXIST" ? "is already there and was left alone" : `can't be written (${code})`;

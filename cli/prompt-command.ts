@@ -1,5 +1,5 @@
 /** `pimcp prompt`: the prompts of a server, and one of them filled in. */
-import type { PromptResult } from "../../runtime/resources.ts";
+import type { PromptResult } from "../runtime/resources.ts";
 import type { Invocation } from "./commands.ts";
 import { EXIT, type Io } from "./io.ts";
 import { printable, verbatim } from "./print.ts";

@@ -4,11 +4,11 @@
  */
 import { readFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import { layerArtifacts } from "../../schemas/artifacts/layer.ts";
-import { type Loaded, openArtifacts, type ReadFile } from "../../schemas/artifacts/read.ts";
-import type { ToolTable } from "../../schemas/artifacts/tool-table.ts";
-import type { Configuration, Scope } from "../../schemas/config/server-config.ts";
-import { type Diagnostic, diagnostic, type Outcome } from "../../schemas/diagnostic.ts";
+import { layerArtifacts } from "../schemas/artifacts/layer.ts";
+import { type Loaded, openArtifacts, type ReadFile } from "../schemas/artifacts/read.ts";
+import type { ToolTable } from "../schemas/artifacts/tool-table.ts";
+import type { Configuration, Scope } from "../schemas/config/server-config.ts";
+import { type Diagnostic, diagnostic, type Outcome } from "../schemas/diagnostic.ts";
 import type { Invocation } from "./commands.ts";
 import { EXIT, type Io } from "./io.ts";
 import { diagnosticsText, type Look } from "./print.ts";
@@ -23,7 +23,7 @@ export async function showArtifacts<T>(
   ask: (table: ToolTable) => Loaded<T>,
   show: (value: T, look: Look) => string[],
 ): Promise<number> {
-  const { loadConfiguration } = await import("../../runtime/connect/configuration.ts");
+  const { loadConfiguration } = await import("../runtime/connect/configuration.ts");
   const config = typeof flags["config"] === "string" ? flags["config"] : undefined;
   const configuration = await loadConfiguration({ cwd: io.cwd, config, env: io.env, homedir: io.homedir });
   const scopes: readonly Scope[] = config === undefined ? ["project", "user"] : ["project"];
@@ -64,7 +64,7 @@ async function staleness(
   table: ToolTable,
   scopes: readonly Scope[],
 ): Promise<Diagnostic[]> {
-  const { settingsDigest } = await import("../../schemas/config/digest.ts");
+  const { settingsDigest } = await import("../schemas/config/digest.ts");
   return scopes.flatMap((scope) => {
     const manifest = table.folder(scope)?.manifest;
     if (manifest?.settings === settingsDigest(configuration, scope)) return [];

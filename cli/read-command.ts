@@ -1,9 +1,9 @@
 /**
  * `pimcp read`: the resources of a server, and one of them. Text is printed as it is; binary contents go to a file.
  */
-import { extensionFor } from "../../runtime/limits/mime.ts";
-import { createOutputStore } from "../../runtime/limits/output-store.ts";
-import type { ResourceContents } from "../../runtime/resources.ts";
+import { extensionFor } from "../runtime/limits/mime.ts";
+import { createOutputStore } from "../runtime/limits/output-store.ts";
+import type { ResourceContents } from "../runtime/resources.ts";
 import type { Invocation } from "./commands.ts";
 import { EXIT, type Io } from "./io.ts";
 import { printable, verbatim } from "./print.ts";

@@ -2,11 +2,11 @@
  * `pimcp search`: tools by what they do, from the index in the artifacts. What it finds is what a model's own
  * search finds; hidden tools are not in the index.
  */
-import type { Loaded } from "../../schemas/artifacts/read.ts";
-import { searchSegments } from "../../schemas/artifacts/search-segments.ts";
-import { findServer } from "../../schemas/artifacts/target.ts";
-import type { ToolTable } from "../../schemas/artifacts/tool-table.ts";
-import { type SearchOptions, type SearchResult, searchTools } from "../../schemas/search-query.ts";
+import type { Loaded } from "../schemas/artifacts/read.ts";
+import { searchSegments } from "../schemas/artifacts/search-segments.ts";
+import { findServer } from "../schemas/artifacts/target.ts";
+import type { ToolTable } from "../schemas/artifacts/tool-table.ts";
+import { type SearchOptions, type SearchResult, searchTools } from "../schemas/search-query.ts";
 import { cut, widthOf } from "./columns.ts";
 import type { Invocation } from "./commands.ts";
 import { EXIT, type Io } from "./io.ts";

@@ -2,7 +2,7 @@
  * Says what a run is waiting for: a line that is redrawn on a terminal, one plain line elsewhere once a second has
  * passed. It never touches stdout and leaves nothing behind on a terminal.
  */
-import type { ProgressEvent } from "../acquire.ts";
+import type { ProgressEvent } from "../compiler/acquire.ts";
 import type { Io } from "./io.ts";
 import { printable } from "./print.ts";
 

@@ -2,8 +2,8 @@
 import { readFileSync } from "node:fs";
 
 function read(): string {
-  // From the build this file is three folders below package.json, from source two.
-  for (const up of ["../../../package.json", "../../package.json"]) {
+  // From the build this file is two folders below package.json, from source one.
+  for (const up of ["../../package.json", "../package.json"]) {
     try {
       const found = JSON.parse(readFileSync(new URL(up, import.meta.url), "utf8")) as {
         name?: string;

@@ -61,7 +61,7 @@ function parse(command: CommandSpec, argv: readonly string[]): Parsed {
 }
 
 async function unknownCommand(name: string): Promise<string> {
-  const { nearest } = await import("../../schemas/nearest.ts");
+  const { nearest } = await import("../schemas/nearest.ts");
   const close = nearest(
     name,
     COMMANDS.map((command) => command.name),
@@ -71,7 +71,7 @@ async function unknownCommand(name: string): Promise<string> {
 
 /** `; did you mean \`--json\`?` for the first option that the command does not have. */
 async function closeOption(command: CommandSpec, argv: readonly string[]): Promise<string> {
-  const { nearest } = await import("../../schemas/nearest.ts");
+  const { nearest } = await import("../schemas/nearest.ts");
   const known = Object.keys({ ...COMMON_OPTIONS, ...command.options });
   const typed = argv.map((arg) => /^--([^=]+)/.exec(arg)?.[1]).find((one) => one !== undefined && !known.includes(one));
   const close = typed === undefined ? undefined : nearest(typed, known);

@@ -2,8 +2,8 @@
  * Commands that talk to servers: makes a runtime for this invocation, hands it over, turns its errors into a line
  * and an exit code, and ends everything it started.
  */
-import { RefusedError, ServerError } from "../../runtime/errors.ts";
-import { createRuntime, type Runtime } from "../../runtime/runtime.ts";
+import { RefusedError, ServerError } from "../runtime/errors.ts";
+import { createRuntime, type Runtime } from "../runtime/runtime.ts";
 import type { Invocation } from "./commands.ts";
 import { EXIT, type Io, interruptedExit } from "./io.ts";
 import { diagnosticLines, printable } from "./print.ts";

@@ -3,12 +3,12 @@
  * A tool's declaration is rendered from its definition here, so it is whole even where the budget left
  * it out of codemode.d.ts.
  */
-import type { Loaded } from "../../schemas/artifacts/read.ts";
-import { findTarget } from "../../schemas/artifacts/target.ts";
-import type { ServerDefinition, ServerEntry, ToolEntry, ToolTable } from "../../schemas/artifacts/tool-table.ts";
-import type { CatalogTool } from "../../schemas/catalog.schema.ts";
-import type { Exposure, Scope } from "../../schemas/config/server-config.ts";
-import { summaryOf } from "../../schemas/search-document.ts";
+import type { Loaded } from "../schemas/artifacts/read.ts";
+import { findTarget } from "../schemas/artifacts/target.ts";
+import type { ServerDefinition, ServerEntry, ToolEntry, ToolTable } from "../schemas/artifacts/tool-table.ts";
+import type { CatalogTool } from "../schemas/catalog.schema.ts";
+import type { Exposure, Scope } from "../schemas/config/server-config.ts";
+import { summaryOf } from "../schemas/search-document.ts";
 import { cell, wrap } from "./columns.ts";
 import type { Invocation } from "./commands.ts";
 import type { Io } from "./io.ts";
@@ -161,7 +161,7 @@ function hintsOf(annotations: ToolDescription["annotations"]): string {
 }
 
 export async function run(invocation: Invocation, io: Io): Promise<number> {
-  const { renderDescription } = await import("../render/declaration.ts");
+  const { renderDescription } = await import("../compiler/render/declaration.ts");
   const name = invocation.operands[0]!;
   return showArtifacts(invocation, io, (table) => describeData(table, name, renderDescription), describeLines);
 }

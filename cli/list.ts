@@ -2,10 +2,10 @@
  * `pimcp list`: every server with its tools, how each reaches the model and what it costs. From the artifacts
  * alone. Hidden tools are in it with `--all` and not otherwise.
  */
-import type { Loaded } from "../../schemas/artifacts/read.ts";
-import { findServer } from "../../schemas/artifacts/target.ts";
-import type { ServerEntry, ToolEntry, ToolTable } from "../../schemas/artifacts/tool-table.ts";
-import type { Exposure, Scope } from "../../schemas/config/server-config.ts";
+import type { Loaded } from "../schemas/artifacts/read.ts";
+import { findServer } from "../schemas/artifacts/target.ts";
+import type { ServerEntry, ToolEntry, ToolTable } from "../schemas/artifacts/tool-table.ts";
+import type { Exposure, Scope } from "../schemas/config/server-config.ts";
 import { cell, cut, widthOf, wrap } from "./columns.ts";
 import type { Invocation } from "./commands.ts";
 import type { Io } from "./io.ts";

@@ -3,15 +3,15 @@
  * tools. A build that fails leaves the last good files. Ends, with everything it started, at SIGINT and SIGTERM.
  */
 
-import { loadConfiguration } from "../../runtime/connect/configuration.ts";
-import { locateConfiguration } from "../../runtime/connect/configuration-files.ts";
-import { openConnection } from "../../runtime/connect/open.ts";
-import { connectionDigest } from "../../schemas/config/digest.ts";
-import { serversOfScope } from "../../schemas/config/server-config.ts";
-import { previousSnapshot, readPrevious } from "../previous.ts";
-import { BuildLoop } from "../watch/build-loop.ts";
-import { watchConfiguration } from "../watch/config-watcher.ts";
-import { ServerWatcher, type WatchedServer } from "../watch/server-watcher.ts";
+import { previousSnapshot, readPrevious } from "../compiler/previous.ts";
+import { BuildLoop } from "../compiler/watch/build-loop.ts";
+import { watchConfiguration } from "../compiler/watch/config-watcher.ts";
+import { ServerWatcher, type WatchedServer } from "../compiler/watch/server-watcher.ts";
+import { loadConfiguration } from "../runtime/connect/configuration.ts";
+import { locateConfiguration } from "../runtime/connect/configuration-files.ts";
+import { openConnection } from "../runtime/connect/open.ts";
+import { connectionDigest } from "../schemas/config/digest.ts";
+import { serversOfScope } from "../schemas/config/server-config.ts";
 import type { Invocation } from "./commands.ts";
 import {
   type CompileRequest,

@@ -1,6 +1,7 @@
 /** What `pimcp compile` prints for a person: servers, tools, exposure, what the declarations cost, what was written. */
-import { byCodeUnit } from "../../schemas/canonical.ts";
-import type { ScopeReport, ServerReport } from "../compile.ts";
+
+import type { ScopeReport, ServerReport } from "../compiler/compile.ts";
+import { byCodeUnit } from "../schemas/canonical.ts";
 import { cell, widthOf, wrap } from "./columns.ts";
 import { type Look, paint, printable } from "./print.ts";
 

@@ -3,17 +3,17 @@
  * from the outside, and records the run when nothing speaks against serving it again.
  */
 
-import { loadConfiguration } from "../../runtime/connect/configuration.ts";
-import type { ConfigurationFiles } from "../../runtime/connect/configuration-files.ts";
-import { type Configuration, type ServerConfig, serversOfScope } from "../../schemas/config/server-config.ts";
-import { type Diagnostic, diagnostic } from "../../schemas/diagnostic.ts";
-import { isCommandValue, variablesOf } from "../../schemas/expand.ts";
-import { nearest } from "../../schemas/nearest.ts";
-import type { Introspect } from "../acquire.ts";
-import { type RunIdentity, storeRecord } from "../cache/record.ts";
-import { openSnapshotCache } from "../cache/snapshot-cache.ts";
-import { openTypeCache } from "../cache/type-cache.ts";
-import { checkFinding, compile } from "../compile.ts";
+import type { Introspect } from "../compiler/acquire.ts";
+import { type RunIdentity, storeRecord } from "../compiler/cache/record.ts";
+import { openSnapshotCache } from "../compiler/cache/snapshot-cache.ts";
+import { openTypeCache } from "../compiler/cache/type-cache.ts";
+import { checkFinding, compile } from "../compiler/compile.ts";
+import { loadConfiguration } from "../runtime/connect/configuration.ts";
+import type { ConfigurationFiles } from "../runtime/connect/configuration-files.ts";
+import { type Configuration, type ServerConfig, serversOfScope } from "../schemas/config/server-config.ts";
+import { type Diagnostic, diagnostic } from "../schemas/diagnostic.ts";
+import { isCommandValue, variablesOf } from "../schemas/expand.ts";
+import { nearest } from "../schemas/nearest.ts";
 import type { CompileRequest, CompileResult } from "./compile-command.ts";
 import type { Io } from "./io.ts";
 import { startProgress } from "./progress.ts";
@@ -59,7 +59,7 @@ export async function compileAfresh({ files, request, io, cache }: AfreshOptions
 /** The MCP client is imported when the first server has to be asked, and not before. */
 function lazyIntrospect(surroundings: { env: NodeJS.ProcessEnv; homedir: string }): Introspect {
   return async (server, signal) => {
-    const { introspect } = await import("../introspect/introspect.ts");
+    const { introspect } = await import("../compiler/introspect/introspect.ts");
     return introspect(server, { ...surroundings, signal });
   };
 }

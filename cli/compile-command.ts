@@ -3,17 +3,17 @@
  * only otherwise loads what compiling takes.
  */
 import { isAbsolute, relative, resolve } from "node:path";
+import { cacheFolder, keyedHash } from "../compiler/cache/folder.ts";
+import { digestConfiguration, findRecord, type RunIdentity, type RunKey } from "../compiler/cache/record.ts";
+import type { ScopeReport, ServerReport } from "../compiler/compile.ts";
+import type { WriteResult } from "../compiler/write.ts";
 import {
   type ConfigurationFiles,
   type LocateOptions,
   locateConfiguration,
-} from "../../runtime/connect/configuration-files.ts";
-import type { Scope } from "../../schemas/config/server-config.ts";
-import type { Diagnostic } from "../../schemas/diagnostic.ts";
-import { cacheFolder, keyedHash } from "../cache/folder.ts";
-import { digestConfiguration, findRecord, type RunIdentity, type RunKey } from "../cache/record.ts";
-import type { ScopeReport, ServerReport } from "../compile.ts";
-import type { WriteResult } from "../write.ts";
+} from "../runtime/connect/configuration-files.ts";
+import type { Scope } from "../schemas/config/server-config.ts";
+import type { Diagnostic } from "../schemas/diagnostic.ts";
 import type { Invocation } from "./commands.ts";
 import { EXIT, type Io, interruptedExit } from "./io.ts";
 import { diagnosticsText } from "./print.ts";
