@@ -13,6 +13,7 @@ import { limitResult } from "../runtime/limits/result.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { findTarget } from "../schemas/artifacts/target.ts";
 import type { ToolEntry } from "../schemas/artifacts/tool-table.ts";
+import { nearest } from "../schemas/nearest.ts";
 import type { Invocation } from "./commands.ts";
 import { EXIT, type Io } from "./io.ts";
 import { printable, verbatim } from "./print.ts";
@@ -67,19 +68,26 @@ function findTool(
   const [first, second, ...rest] = operands;
   const direct = runtime.table.byName(first!);
   if (direct) return { entry: direct, words: operands.slice(1) };
-  if (second !== undefined && !second.includes("=")) {
-    const server = findTarget(runtime.table, first!);
-    if (server.ok && server.value.kind === "server") {
-      const entry = runtime.table.byTool(server.value.server.name, second) ?? runtime.table.byName(second);
-      if (entry?.server === server.value.server.name) return { entry, words: rest };
-      const missing = findTarget(runtime.table, `${server.value.server.name}/${second}`);
-      return missing.ok ? `there is no tool "${second}"` : missing.diagnostic.message;
-    }
+  // By its very name or namespace: `a_b` must never mean `a-b`, which may be another server altogether.
+  const server = runtime.table.servers().find((one) => one.name === first || one.namespace === first);
+  if (server && runtime.table.isReachable(server)) {
+    const { name } = server;
+    if (second === undefined || second.includes("="))
+      return `which tool of "${name}"? \`pimcp list ${name}\` names them`;
+    const entry = runtime.table.byTool(name, second) ?? runtime.table.byName(second);
+    if (entry?.server === name) return { entry, words: rest };
+    const missing = findTarget(runtime.table, `${name}/${second}`);
+    return missing.ok ? `server "${name}" has no tool "${second}"` : missing.diagnostic.message;
   }
   const found = findTarget(runtime.table, first!);
-  if (!found.ok) return found.diagnostic.message;
-  if (found.value.kind === "tool") return { entry: found.value.tool, words: operands.slice(1) };
-  return `which tool of "${found.value.server.name}"? \`pimcp list ${found.value.server.name}\` names them`;
+  if (found.ok && found.value.kind === "tool") return { entry: found.value.tool, words: operands.slice(1) };
+  if (second === undefined || second.includes("=")) {
+    return found.ok ? `there is no tool "${first}"` : found.diagnostic.message;
+  }
+  const names = runtime.table.servers().flatMap((one) => (runtime.table.isReachable(one) ? [one.name] : []));
+  const close = nearest(first!, names);
+  const remedy = close === undefined ? `there are: ${names.join(", ") || "none"}` : `did you mean "${close}"?`;
+  return `there is no server "${first}"; ${remedy}`;
 }
 
 type Arguments = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly message: string };

@@ -64,6 +64,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     options: {
       out: { type: "string", value: "DIR", help: "output folder instead of generated/" },
       scope: { type: "string", value: "SCOPE", help: "project, user or all (default)" },
+      json: { type: "boolean", help: "print one JSON object a build, each on a line of its own" },
     },
     load: () => import("./watch-command.ts"),
   },
@@ -106,7 +107,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       out: { type: "string", value: "DIR", help: "save images and other binary content here" },
     },
     details:
-      "TOOL is mcp__server__tool, SERVER/TOOL, or SERVER TOOL. key=value takes its type from\nthe tool's schema; key:=JSON is taken as JSON. --json prints the whole CallToolResult.\n\nExits with 1 for a tool's error, an unknown tool and a server that fails, 2 for wrong usage.",
+      "TOOL is mcp__server__tool, SERVER/TOOL, or SERVER TOOL. key=value takes its type from the tool's schema; key:=JSON is taken as JSON. --json prints the whole CallToolResult.\n\nExits with 1 for a tool's error, an unknown tool and a server that fails, 2 for wrong usage.",
     load: () => import("./call-command.ts"),
   },
   {

@@ -3,6 +3,7 @@
  * only otherwise loads what compiling takes.
  */
 import { isAbsolute, relative, resolve } from "node:path";
+import { inheritedCredentials } from "../compiler/cache/credentials.ts";
 import { cacheFolder, keyedHash } from "../compiler/cache/folder.ts";
 import { digestConfiguration, findRecord, type RunIdentity, type RunKey } from "../compiler/cache/record.ts";
 import type { ScopeReport, ServerReport } from "../compiler/compile.ts";
@@ -62,7 +63,7 @@ export async function compileOnce(invocation: Invocation, request: CompileReques
   const files = await locateConfiguration(configurationOptions(invocation, io));
   const folder = cacheFolder(io.env, io.homedir);
   const hash = await keyedHash(folder);
-  const key = runKey(request, files);
+  const key = runKey(request, files, io);
   const cache: RunIdentity = { folder, hash, key, digests: digestConfiguration(key) };
   if (!request.refresh && !request.offline) {
     const found = await findRecord(cache, io.env, Date.now());
@@ -78,12 +79,14 @@ export function configurationOptions({ flags }: Invocation, io: Io): LocateOptio
   return { cwd: io.cwd, env: io.env, homedir: io.homedir, ...(typeof config === "string" && { config }) };
 }
 
-function runKey(request: CompileRequest, files: ConfigurationFiles): RunKey {
+function runKey(request: CompileRequest, files: ConfigurationFiles, io: Io): RunKey {
   return {
     version,
     scopes: request.scopes,
     only: request.only ?? [],
     cwd: files.sessionDir,
+    homedir: io.homedir,
+    credentials: inheritedCredentials(io.env),
     files: files.candidates.map((file) => file.path),
     folders: request.scopes.map((scope) => (scope === "project" && request.out) || files.defaultOut[scope]),
   };

@@ -5,16 +5,16 @@
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { wrap } from "./columns.ts";
-import { COMMANDS, COMMON_OPTIONS, type CommandSpec, type Invocation, type OptionSpec } from "./commands.ts";
+import { COMMANDS, COMMON_OPTIONS, type CommandSpec, type Invocation } from "./commands.ts";
 import { EXIT, type Io } from "./io.ts";
 
 /** Runs one command line (without `node` and the script) and resolves to its exit code. Never throws for bad input. */
 export async function main(argv: readonly string[], io: Io): Promise<number> {
   const [name, ...rest] = argv;
   if (name === undefined || name === "--help" || name === "-h" || name === "help") {
+    const { commandHelp, overview } = await import("./help.ts");
     const about = rest[0] === undefined ? undefined : COMMANDS.find((command) => command.name === rest[0]);
-    io.out(about ? commandHelp(about) : overview());
+    io.out(about ? commandHelp(about, io.outLook.width) : overview(io.outLook.width));
     return EXIT.ok;
   }
   if (name === "--version" || name === "-v") {
@@ -23,14 +23,15 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
     return EXIT.ok;
   }
   const command = COMMANDS.find((one) => one.name === name);
-  if (!command) return usage(io, await unknownCommand(name));
+  if (!command) return usage(io, rest, await unknownCommand(name));
   const parsed = parse(command, rest);
   if (!parsed.ok) {
     const remedy = await closeOption(command, rest);
-    return usage(io, `${parsed.message}${remedy}\nRun \`pimcp ${name} --help\` for what it takes.`);
+    return usage(io, rest, `${parsed.message}${remedy}\nRun \`pimcp ${name} --help\` for what it takes.`);
   }
   if (parsed.invocation.flags["help"]) {
-    io.out(commandHelp(command));
+    const { commandHelp } = await import("./help.ts");
+    io.out(commandHelp(command, io.outLook.width));
     return EXIT.ok;
   }
   const cwd = parsed.invocation.flags["cwd"];
@@ -52,6 +53,8 @@ function parse(command: CommandSpec, argv: readonly string[]): Parsed {
     const [least, most] = command.arity;
     if (!values["help"] && positionals.length < least) return { ok: false, message: `missing ${command.operands}` };
     if (positionals.length > most) return { ok: false, message: `unexpected argument "${positionals[most]}"` };
+    const empty = Object.keys(values).find((name) => [values[name]].flat().includes(""));
+    if (empty !== undefined) return { ok: false, message: `--${empty} needs a value, and got an empty one` };
     return { ok: true, invocation: { operands: positionals, flags: values } };
   } catch (error) {
     // parseArgs words its own errors well; only its hint about `--` is longer than it helps.
@@ -78,41 +81,11 @@ async function closeOption(command: CommandSpec, argv: readonly string[]): Promi
   return close === undefined ? "" : `; did you mean \`--${close}\`?`;
 }
 
-function usage(io: Io, message: string): number {
+/** A program that asked for JSON gets JSON, whatever else was wrong with its words. */
+function usage(io: Io, argv: readonly string[], message: string): number {
+  if (argv.includes("--json")) io.out(`${JSON.stringify({ error: { message } })}\n`);
   io.err(`pimcp: ${message}\n`);
   return EXIT.usage;
-}
-
-function overview(): string {
-  const width = Math.max(...COMMANDS.map((command) => command.name.length + 1 + command.operands.length));
-  const rows = COMMANDS.map(({ name, operands, summary }) => `  ${`${name} ${operands}`.padEnd(width)}  ${summary}`);
-  return [
-    "pimcp: compiles mcp.json into typed, reviewable artifacts",
-    "",
-    "Usage: pimcp <command> [options]",
-    "",
-    ...rows,
-    "",
-    "Every command has --help, --json, --config FILE and --cwd DIR.",
-    "",
-  ].join("\n");
-}
-
-function commandHelp(command: CommandSpec): string {
-  const options = { ...command.options, ...COMMON_OPTIONS };
-  const head = ([name, spec]: [string, OptionSpec]) =>
-    `--${name}${spec.type === "string" ? ` ${spec.value ?? "VALUE"}` : ""}`;
-  const entries = Object.entries(options);
-  const width = Math.max(...entries.map((entry) => head(entry).length));
-  return [
-    `pimcp ${command.name}: ${command.summary}`,
-    "",
-    `Usage: pimcp ${[command.name, command.operands].filter(Boolean).join(" ")} [options]`,
-    "",
-    ...entries.map((entry) => `  ${head(entry).padEnd(width)}  ${entry[1].help}`),
-    ...(command.details ? ["", ...wrap(command.details, 80)] : []),
-    "",
-  ].join("\n");
 }
 
 /** The Io of this process. */

@@ -18,6 +18,7 @@ import { type Acquired, type AcquireOptions, acquireAll } from "./acquire.ts";
 import { shareBudget } from "./budget.ts";
 import { buildCatalog, type CompiledServer } from "./catalog.ts";
 import { type GeneratedFile, jsonArtifacts, manifestFile, manifestServer } from "./emit/artifacts.ts";
+import { plainJson } from "./emit/json.ts";
 import { buildSearchIndex } from "./emit/search-index.ts";
 import { emitStubs, type TypeCache } from "./emit/stub-files.ts";
 import { planScope, type ScopePlan } from "./plan.ts";
@@ -126,19 +127,23 @@ async function compileScope(input: ScopeInput): Promise<Outcome<ScopeReport | un
   const stubs = await emitStubs(plan.value, options.types);
   const budgeted = shareBudget(plan.value, settings.inlineBudget);
   // Read by machines alone, so nothing is spent on making it pleasant.
-  const search = { path: "search.json", content: `${JSON.stringify(buildSearchIndex(plan.value.servers))}\n` };
+  const search = { path: "search.json", content: `${plainJson(buildSearchIndex(plan.value.servers))}\n` };
   const content = [...jsonArtifacts(plan.value, budgeted, overrides), search, ...stubs.value];
   const entries = manifestEntries(plan.value, servers, previous);
   const manifest = manifestFile(scope, settingsDigest(configuration, scope), entries, content);
   const files: readonly GeneratedFile[] = [...content, manifest];
   const written = await writeFiles(settings.out, files, previous?.manifest, { check: options.check });
+  const isLost = written.diagnostics.some((found) => found.severity === "error");
   return {
     value: {
       scope,
       folder: settings.out,
-      servers: [...own.map((one) => report(one, plan.value, entries, previous)), ...disabled.map(disabledReport)],
+      servers: [
+        ...own.map((one) => (isLost ? lostReport(one, previous) : report(one, plan.value, entries, previous))),
+        ...disabled.map(disabledReport),
+      ],
       files: written.value,
-      freshUntil: Math.min(Number.MAX_SAFE_INTEGER, ...own.map((one) => one.freshUntil)),
+      freshUntil: isLost ? 0 : Math.min(Number.MAX_SAFE_INTEGER, ...own.map((one) => one.freshUntil)),
       exposures: countExposures(plan.value),
       tokens: {
         declared: budgeted.budget.declaredTokens,
@@ -234,6 +239,12 @@ function countExposures(plan: ScopePlan): ScopeReport["exposures"] {
     counts[exposure] = (counts[exposure] ?? 0) + 1;
   }
   return counts;
+}
+
+/** What could not be written is not compiled, whatever the server answered. */
+function lostReport(one: Acquired, previous: Previous | undefined): ServerReport {
+  const before = previousServer(previous, one.config.name);
+  return { ...failedReport(one), ...(before && { status: "stale" as const, tools: before.tools.length }) };
 }
 
 function failedReport({

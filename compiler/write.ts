@@ -5,7 +5,9 @@
  * removed; a path that leads out of the folder, also through a link, is refused. When anything can't
  * be written, nothing is changed.
  */
-import { lstat, mkdir, readFile, realpath, rename, rm, rmdir, writeFile } from "node:fs/promises";
+import { randomBytes } from "node:crypto";
+import { constants } from "node:fs";
+import { access, lstat, mkdir, readFile, realpath, rename, rm, rmdir, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { sha256 } from "../schemas/canonical.ts";
 import { type Diagnostic, diagnostic, type Outcome } from "../schemas/diagnostic.ts";
@@ -109,28 +111,29 @@ async function obsoleteFiles(
 /** Stages all content first, so that a full disk or a read-only folder is met before anything has changed. */
 async function carryOut(folder: string, intents: readonly Intent[]): Promise<Diagnostic | undefined> {
   const staged: { from: string; to: string }[] = [];
-  const suffix = `.pimcp-${process.pid}.tmp`;
+  let replaced = 0;
   try {
     for (const { path, content } of intents) {
       if (content === undefined) continue;
       const to = join(folder, path);
       await mkdir(dirname(to), { recursive: true });
       await refuseLinkedFolder(folder, dirname(to));
-      staged.push({ from: to + suffix, to });
-      await writeFile(to + suffix, content);
+      // A name nobody can have put a link at, and one that must not exist yet.
+      const from = `${to}.pimcp-${randomBytes(6).toString("hex")}.tmp`;
+      staged.push({ from, to });
+      await writeFile(from, content, { flag: "wx" });
     }
-    const manifestLast = [...staged].sort(
-      (a, b) => Number(isManifest(folder, a.to)) - Number(isManifest(folder, b.to)),
-    );
-    for (const { from, to } of manifestLast) {
-      if (isManifest(folder, to)) await removeObsolete(folder, intents);
-      await rename(from, to);
+    const isLast = ({ to }: { to: string }) => Number(to === join(folder, MANIFEST));
+    for (const one of [...staged].sort((a, b) => isLast(a) - isLast(b))) {
+      if (isLast(one)) await removeObsolete(folder, intents);
+      await rename(one.from, one.to);
+      replaced++;
     }
-    if (!staged.some(({ to }) => isManifest(folder, to))) await removeObsolete(folder, intents);
+    if (!staged.some(isLast)) await removeObsolete(folder, intents);
     return undefined;
   } catch (error) {
     await Promise.all(staged.map(({ from }) => rm(from, { force: true }).catch(() => undefined)));
-    return unwritable(folder, error);
+    return unwritable(folder, error, replaced);
   }
 }
 
@@ -144,8 +147,6 @@ async function removeObsolete(folder: string, intents: readonly Intent[]): Promi
   }
 }
 
-const isManifest = (folder: string, path: string): boolean => path === join(folder, MANIFEST);
-
 async function refuseLinkedFolder(folder: string, parent: string): Promise<void> {
   const [root, real] = await Promise.all([realpath(folder), realpath(parent)]);
   if (real !== root && !real.startsWith(root + sep)) throw new LeadsOutside(relative(folder, parent));
@@ -155,7 +156,7 @@ class LeadsOutside extends Error {
   override readonly name = "LeadsOutside";
 }
 
-function unwritable(folder: string, error: unknown): Diagnostic {
+async function unwritable(folder: string, error: unknown, replaced: number): Promise<Diagnostic> {
   if (error instanceof LeadsOutside) {
     return diagnostic(
       "output-outside",
@@ -163,20 +164,35 @@ function unwritable(folder: string, error: unknown): Diagnostic {
     );
   }
   const code = error instanceof Error && "code" in error ? String(error.code) : String(error);
-  const reasons: Record<string, string> = {
-    EACCES: "permission denied",
-    EPERM: "permission denied",
-    EROFS: "the file system is read-only",
-    ENOSPC: "the disk is full",
-    EDQUOT: "the disk quota is used up",
-    ENOTDIR: "a file is where a folder should be",
-    EEXIST: "a file is where a folder should be",
-    EISDIR: "a folder is where a file should be",
-  };
-  return diagnostic("output-unwritable", `cannot write to the output folder: ${reasons[code] ?? code}`, {
-    file: folder,
-    notes: ["nothing was changed: what was compiled before is still there"],
-  });
+  const why = REASONS[code === "ENOENT" ? await whyNotMade(folder) : code] ?? code;
+  const note =
+    replaced === 0
+      ? "nothing was changed: what was compiled before is still there"
+      : `${replaced} files were replaced before that; compile again once it is put right`;
+  return diagnostic("output-unwritable", `cannot write to the output folder: ${why}`, { file: folder, notes: [note] });
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  EACCES: "permission denied",
+  EPERM: "permission denied",
+  EROFS: "the file system is read-only",
+  ENOSPC: "the disk is full",
+  EDQUOT: "the disk quota is used up",
+  ENOTDIR: "a file is where a folder should be",
+  EEXIST: "a file is where a folder should be",
+  EISDIR: "a folder is where a file should be",
+  ENOENT: "the folder above it is not there",
+};
+
+/** Making folders on a read-only file system fails as if the parent were missing; asking the parent tells. */
+async function whyNotMade(folder: string): Promise<string> {
+  for (let parent = folder; ; parent = dirname(parent)) {
+    const code = await access(parent, constants.W_OK).then(
+      () => "ENOENT",
+      (error: NodeJS.ErrnoException) => error.code ?? "ENOENT",
+    );
+    if (code !== "ENOENT" || parent === dirname(parent)) return code;
+  }
 }
 
 function isInside(folder: string, path: string): boolean {

@@ -54,7 +54,13 @@ export class RefusedError extends Error {
   readonly server: string;
   /** The name the tool was asked for by. */
   readonly tool: string;
-  readonly reason: "unknown-server" | "unknown-tool" | "invalid-arguments" | "definition-changed" | "closed";
+  readonly reason:
+    | "unknown-server"
+    | "unknown-tool"
+    | "invalid-arguments"
+    | "not-offered"
+    | "definition-changed"
+    | "closed";
 
   constructor(message: string, details: { server: string; tool: string; reason: RefusedError["reason"] }) {
     super(message);

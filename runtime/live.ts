@@ -45,7 +45,7 @@ export function openLive(options: LiveOptions): Live {
   return {
     connections,
     drift,
-    resources: new Resources(gate, connections),
+    resources: new Resources(table, gate, connections),
     gate,
     call: (entry, args, callOptions) => callTool(context, entry, args, callOptions),
   };

@@ -3,8 +3,9 @@
  * its own `exposure` is out of reach here too. Results are what the server sent; reading and listing may be sent twice,
  * since both change nothing.
  */
+import type { ToolTable } from "../schemas/artifacts/tool-table.ts";
 import type { Connections } from "./connections.ts";
-import { ServerError } from "./errors.ts";
+import { RefusedError, ServerError } from "./errors.ts";
 import type { Gate } from "./gate.ts";
 
 export interface Resource {
@@ -70,10 +71,12 @@ export interface ReadOptions {
 const MAX_PAGES = 1000;
 
 export class Resources {
+  readonly #table: ToolTable;
   readonly #gate: Gate;
   readonly #connections: Connections;
 
-  constructor(gate: Gate, connections: Connections) {
+  constructor(table: ToolTable, gate: Gate, connections: Connections) {
+    this.#table = table;
     this.#gate = gate;
     this.#connections = connections;
   }
@@ -143,7 +146,20 @@ export class Resources {
     options: ReadOptions = {},
   ): Promise<Readonly<Record<string, unknown>>> {
     this.#gate.contents(server, method);
+    this.#refuseMissing(server, method);
     return this.#connections.request(server, method, params, options);
+  }
+
+  /** A server that had none when it was compiled isn't started to say so. */
+  #refuseMissing(server: string, method: string): void {
+    const kind = method.startsWith("resources/") ? "resources" : method.startsWith("prompts/") ? "prompts" : undefined;
+    const definition = this.#table.serverDefinition(server);
+    if (!kind || !definition.ok || definition.value?.[kind] !== false) return;
+    throw new RefusedError(`server "${server}" had no ${kind} when it was compiled`, {
+      server,
+      tool: method,
+      reason: "not-offered",
+    });
   }
 }
 

@@ -34,11 +34,29 @@ export function defineTool(entry: { readonly name: string; readonly [key: string
   for (const [member, expected, accepts] of MEMBERS) {
     const value = Object.hasOwn(entry, member) ? entry[member] : undefined;
     if (value === undefined || value === null) continue;
-    if (accepts(value)) kept[member] = value;
+    if (accepts(value)) kept[member] = member.endsWith("Schema") ? withSortedRequired(value) : value;
     else illTyped.push({ member, expected });
   }
   return { definition: kept as unknown as ToolDefinition, illTyped };
 }
+
+/** Keywords whose values are data, in which the order of a list may mean something. */
+const DATA_KEYWORDS = new Set(["const", "default", "enum", "examples"]);
+
+/** `required` is a set: servers that keep it in one send it in any order, and that is no change of the tool. */
+function withSortedRequired(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withSortedRequired);
+  if (typeof schema !== "object" || schema === null) return schema;
+  const entries = Object.entries(schema).map(([key, value]): [string, unknown] => {
+    if (DATA_KEYWORDS.has(key)) return [key, value];
+    if (key === "required" && Array.isArray(value)) return [key, [...value].sort(byText)];
+    return [key, withSortedRequired(value)];
+  });
+  // fromEntries defines members, so one named `__proto__` stays an ordinary one.
+  return Object.fromEntries(entries);
+}
+
+const byText = (a: unknown, b: unknown): number => byCodeUnit(String(a), String(b));
 
 const isObject = (value: unknown): boolean => typeof value === "object" && !Array.isArray(value);
 const isSchema = (value: unknown): boolean => isObject(value) || typeof value === "boolean";

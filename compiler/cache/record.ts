@@ -4,7 +4,7 @@
  * out needs a few hashes and no parser, client or renderer, and is all that an unchanged compile costs. Files are
  * read one after another and not by promises: there is nothing else to do meanwhile, and it takes half the time.
  */
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { sha256 } from "../../schemas/canonical.ts";
 import type { Scope } from "../../schemas/config/server-config.ts";
@@ -18,6 +18,10 @@ export interface RunKey {
   readonly only: readonly string[];
   /** Absolute working folder: a user's server may run in it, and messages name files from there. */
   readonly cwd: string;
+  /** Absolute home folder: what `~/` means. */
+  readonly homedir: string;
+  /** What servers' processes inherit and may know somebody by. The key is only ever hashed. */
+  readonly credentials: Readonly<Record<string, string | undefined>>;
   /** Absolute paths of every file that could be part of the configuration. */
   readonly files: readonly string[];
   /** Absolute output folders, unless the configuration names others. */
@@ -91,7 +95,8 @@ function valuesOf(hash: KeyedHash, variables: readonly string[], env: NodeJS.Pro
 
 function read(path: string): Buffer | undefined {
   try {
-    return readFileSync(path);
+    // A pipe or a device in a file's place would keep us waiting for ever.
+    return statSync(path).isFile() ? readFileSync(path) : undefined;
   } catch {
     return undefined; // whatever is wrong with it is found and said by the compile that follows
   }

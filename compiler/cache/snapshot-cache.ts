@@ -8,6 +8,7 @@ import { type ResolvedServer, resolveServer } from "../../runtime/connect/resolv
 import { connectionDigest } from "../../schemas/config/digest.ts";
 import type { ServerConfig } from "../../schemas/config/server-config.ts";
 import type { SnapshotCache } from "../acquire.ts";
+import { inheritedCredentials } from "./credentials.ts";
 import { keyedHash } from "./folder.ts";
 import { type CacheIdentity, findSnapshot, freshUntil, storeSnapshot } from "./snapshots.ts";
 
@@ -52,7 +53,7 @@ async function identify(server: ServerConfig, options: SnapshotCacheOptions): Pr
   if (resolved.kind === "http") {
     return { server: { digest, url: resolved.url.href }, credentials: [resolved.headers, resolved.oauth ?? null] };
   }
-  return { server: { digest, ...ownPart(server, resolved) }, credentials: null };
+  return { server: { digest, ...ownPart(server, resolved) }, credentials: inheritedCredentials(options.env) };
 }
 
 /** A process is what it is started with: its folder and arguments, and its own variables whatever they hold. */

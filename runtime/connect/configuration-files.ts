@@ -1,6 +1,6 @@
 /**
  * Finds the configuration files of a run, without reading one: cheap enough for every start, and free of the
- * JSON parser. What the files say is `config.ts`'s matter.
+ * JSON parser. What the files say is `configuration.ts`'s matter.
  */
 import { lstat, realpath, stat } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";

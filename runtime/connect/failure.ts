@@ -7,9 +7,9 @@ import type * as Sdk from "@modelcontextprotocol/client";
 import type { ServerConfig } from "../../schemas/config/server-config.ts";
 import { type Diagnostic, type DiagnosticCode, diagnostic } from "../../schemas/diagnostic.ts";
 import type { RpcError } from "./message.ts";
-import { printableLine, redact } from "./redact.ts";
+import { printableLine, redact, redactData } from "./redact.ts";
 
-/** `message` is one printable line without secrets. */
+/** Nothing in it holds a secret; `message` is one printable line. */
 export type Failure = { readonly message: string } & (
   | { readonly kind: "rpc-error"; readonly error: RpcError }
   | { readonly kind: "timeout"; readonly timeoutMs: number }
@@ -53,6 +53,17 @@ export class BodyTooLongError extends Error {
   }
 }
 
+/** Raised by our fetch where a POST was refused and the transport above it would only keep a text of that. */
+export class RefusedPostError extends Error {
+  readonly status: number;
+  readonly body: string;
+  constructor(status: number, body: string) {
+    super(`HTTP ${status}`);
+    this.status = status;
+    this.body = body;
+  }
+}
+
 /** Raised where a handler of ours failed at what a server asked for in the middle of a request. */
 export class HandlerFailedError extends Error {}
 
@@ -63,9 +74,9 @@ export function failureOf(error: unknown, context: FailureContext): Failure {
   if (error instanceof BodyTooLongError) return oversizeFailure(error.limitBytes);
   if (error instanceof HandlerFailedError) return { kind: "handler-failed", message };
   if (sdk?.ProtocolError.isInstance(error)) {
-    const { code, data } = error;
-    const whole = redact(error.message, context.secrets);
-    return { kind: "rpc-error", error: { code, message: whole, ...(data !== undefined && { data }) }, message };
+    const { code, message: whole, data } = error;
+    const said = { code, message: whole, ...(data !== undefined && { data }) };
+    return { kind: "rpc-error", error: redactData(said, context.secrets).value, message };
   }
   if (sdk?.UnauthorizedError.isInstance(error)) return { kind: "sign-in-needed", message: "sign-in is needed" };
   if (sdk?.SdkHttpError.isInstance(error)) {
@@ -79,7 +90,8 @@ export function failureOf(error: unknown, context: FailureContext): Failure {
     }
     return { kind: "unusable", message };
   }
-  return systemFailure(error, message);
+  if (error instanceof RefusedPostError) return httpFailure(error.status, error.body, context);
+  return systemFailure(error, message, context.secrets);
 }
 
 export function timeoutFailure(timeoutMs: number): Failure {
@@ -96,49 +108,59 @@ export function isTransientStatus(status: number): boolean {
 }
 
 function httpFailure(status: number, text: string, context: FailureContext): Failure {
-  const body = printableLine(redact(text, context.secrets), 300);
-  const message = `HTTP ${status}${body === "" ? "" : `: ${body}`}`;
+  const body = redact(text, context.secrets);
+  const shown = printableLine(body, 300);
+  const message = `HTTP ${status}${shown === "" ? "" : `: ${shown}`}`;
   if (status === 401) return { kind: "sign-in-needed", message };
   if (status === 403) return { kind: "access-denied", message };
   if (isTransientStatus(status)) return { kind: "unavailable", status, message };
   if (status === 404 && context.inSession) return { kind: "session-lost", message };
-  return { kind: "http-status", status, body: text, message };
+  return { kind: "http-status", status, body, message };
 }
 
 const PIPE_CODES = new Set(["EPIPE", "ECONNRESET", "ERR_STREAM_DESTROYED", "ERR_STREAM_WRITE_AFTER_END"]);
 
-function systemFailure(error: unknown, message: string): Failure {
+function systemFailure(error: unknown, message: string, secrets: readonly string[]): Failure {
   if (error instanceof SyntaxError) return { kind: "unusable", message: "the answer is not JSON" };
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : undefined;
   const code = (error as NodeJS.ErrnoException | null)?.code;
   // `fetch` says only "fetch failed"; what failed is in the cause, and the address may hold a secret.
   if (error instanceof TypeError && cause !== undefined) {
     if (cause instanceof BodyTooLongError) return oversizeFailure(cause.limitBytes);
-    const causeCode = (cause as NodeJS.ErrnoException).code;
-    return { kind: "unavailable", message: `network error (${causeCode ?? message})` };
+    const why = printableLine(redact(codeIn(cause) ?? cause.message, secrets)) || message;
+    return { kind: "unavailable", message: `network error (${why})` };
   }
   if (typeof code === "string" && PIPE_CODES.has(code)) return { kind: "closed", message: "the connection was closed" };
   return { kind: "closed", message };
 }
 
-/** What is known of a process beside the failure itself. */
-export interface Circumstances {
+/** The system's code for it, or for what caused it (`ECONNREFUSED` for each address that was tried). */
+function codeIn(error: unknown, depth = 0): string | undefined {
+  if (!(error instanceof Error) || depth > 5) return undefined;
+  const { code } = error as NodeJS.ErrnoException;
+  if (typeof code === "string") return code;
+  return codeIn(error.cause, depth + 1) ?? (error instanceof AggregateError ? codeIn(error.errors[0], depth + 1) : undefined);
+}
+
+/** What is known beside the failure itself: of a process, and what went on, a step of ours or a request's method. */
+export type Circumstances = {
   /** `exited with status 1`. */
   readonly ending?: string | undefined;
-  /** Cleaned lines. */
-  readonly stderr?: readonly string[] | undefined;
-  readonly doing: string;
-}
+} & ({ readonly doing: string } | { readonly during: string });
 
 /** A failure as a finding about a server, with its code, its place in the configuration and what helps. */
 export function failureDiagnostic(config: ServerConfig, failure: Failure, circumstances: Circumstances): Diagnostic {
   const { code, message, notes } = describe(config, failure, circumstances);
-  const stderr = (circumstances.stderr ?? []).map((line) => `stderr: ${line}`);
   return diagnostic(code, `server "${config.name}": ${message}`, {
     server: config.name,
     ...config.location,
-    notes: [...notes, ...stderr],
+    notes,
   });
+}
+
+/** The finding with what the server's process printed last, as a person reads it. */
+export function withStderr(found: Diagnostic, stderr: readonly string[] = []): Diagnostic {
+  return { ...found, notes: [...found.notes, ...stderr.map((line) => `stderr: ${line}`)] };
 }
 
 interface Description {
@@ -147,7 +169,12 @@ interface Description {
   readonly notes: readonly string[];
 }
 
-function describe(config: ServerConfig, failure: Failure, { ending, doing }: Circumstances): Description {
+function describe(config: ServerConfig, failure: Failure, circumstances: Circumstances): Description {
+  const { ending } = circumstances;
+  const [what, when] =
+    "doing" in circumstances
+      ? [circumstances.doing, `while ${circumstances.doing}`]
+      : [circumstances.during, `during ${circumstances.during}`];
   const unreachable = (message: string, notes: readonly string[] = []): Description => ({
     code: "server-unreachable",
     message,
@@ -157,25 +184,25 @@ function describe(config: ServerConfig, failure: Failure, { ending, doing }: Cir
     case "not-started":
       return unreachable(`${commandName(config)} ${whyNotStarted(failure.code)}`, startRemedy(failure.code));
     case "closed":
-      return unreachable(`${subject(config)} ${ending ?? "closed the connection"} while ${doing}`);
+      return unreachable(`${subject(config)} ${ending ?? "closed the connection"} ${when}`);
     case "timeout":
-      return { code: "server-timeout", message: `${failure.message} while ${doing}`, notes: [] };
+      return { code: "server-timeout", message: `${failure.message} ${when}`, notes: [] };
     case "cancelled":
-      return unreachable(`cancelled while ${doing}`);
+      return unreachable(`cancelled ${when}`);
     case "sign-in-needed":
       return {
         code: "sign-in-needed",
         message: `sign-in is needed (${failure.message})`,
-        notes: [`run \`pimcp login ${config.name}\`, or give an Authorization header`],
+        notes: ["give the server an Authorization header"],
       };
     case "access-denied":
       return { code: "access-denied", message: `access was denied (${failure.message})`, notes: [] };
     case "unavailable":
       return { code: "server-unavailable", message: `the server is unavailable (${failure.message})`, notes: [] };
     case "rpc-error":
-      return { code: "protocol-mismatch", message: `${doing} failed: ${failure.message}`, notes: [] };
+      return { code: "protocol-mismatch", message: `${what} failed: ${failure.message}`, notes: [] };
     default:
-      return { code: "protocol-mismatch", message: `${failure.message} while ${doing}`, notes: [] };
+      return { code: "protocol-mismatch", message: `${failure.message} ${when}`, notes: [] };
   }
 }
 

@@ -6,6 +6,8 @@
 
 /** Shorter values are too common in ordinary text to be searched for. */
 const MIN_SECRET_LENGTH = 6;
+/** Shorter numbers are limits and sizes. */
+const MIN_NUMBER_LENGTH = 9;
 const REDACTED = "[redacted]";
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
@@ -15,6 +17,42 @@ export function redact(text: string, secrets: readonly string[]): string {
   let shown = text;
   for (const secret of spellings(secrets)) shown = shown.replaceAll(secret, REDACTED);
   return shown;
+}
+
+/**
+ * A copy of JSON data with the secrets taken out of its texts and keys, and whether there were any. Of keys that
+ * become equal the last one stands. Takes data of any depth, as `JSON.parse` gives it; the original is returned when
+ * it holds none.
+ */
+export function redactData<T>(value: T, secrets: readonly string[]): { readonly value: T; readonly found: boolean } {
+  let found = false;
+  const clean = (text: string): string => {
+    const shown = redact(text, secrets);
+    found ||= shown !== text;
+    return shown;
+  };
+  const left: [source: object, target: object][] = [];
+  const copy = (item: unknown): unknown => {
+    if (typeof item === "string") return clean(item);
+    // A number stands where a secret of digits was read as one.
+    if (typeof item === "number") return String(item).length >= MIN_NUMBER_LENGTH && secrets.includes(String(item)) ? clean(String(item)) : item;
+    if (typeof item !== "object" || item === null) return item;
+    const target = Array.isArray(item) ? [] : {};
+    left.push([item, target]);
+    return target;
+  };
+  const root = copy(value);
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    const [source, target] = next;
+    if (Array.isArray(source)) for (const item of source) (target as unknown[]).push(copy(item));
+    else for (const [key, item] of Object.entries(source)) define(target, clean(key), copy(item));
+  }
+  return found ? { value: root as T, found } : { value, found };
+}
+
+/** A key named `__proto__` stays an ordinary one. */
+function define(target: object, key: string, value: unknown): void {
+  Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
 }
 
 /** Longest first, so that a secret that contains another is replaced whole. */

@@ -7,9 +7,11 @@
 import { stat } from "node:fs/promises";
 import { isAbsolute, resolve as resolvePath } from "node:path";
 import type { HttpSettings, ServerConfig, StdioSettings } from "../../schemas/config/server-config.ts";
+import { isSecretName, secretsIn, secretsOfArgs } from "../../schemas/config/secrets.ts";
 import { type Diagnostic, type DiagnosticCode, diagnostic } from "../../schemas/diagnostic.ts";
 import { type Environment, expandHome, expandVariables, isCommandValue, variablesOf } from "../../schemas/expand.ts";
 import { runCommandValue } from "./command-value.ts";
+import { isTelling, KnownSecrets, opaqueSegments, PLAIN_VARIABLE } from "./known-secrets.ts";
 
 export interface ResolvedStdio {
   readonly kind: "stdio";
@@ -20,6 +22,7 @@ export interface ResolvedStdio {
   /** Absolute, existing folder. */
   readonly cwd: string;
   readonly secrets: readonly string[];
+  readonly credentials: readonly string[];
 }
 
 export interface ResolvedHttp {
@@ -28,9 +31,10 @@ export interface ResolvedHttp {
   readonly headers: Readonly<Record<string, string>>;
   readonly oauth?: HttpSettings["oauth"];
   readonly secrets: readonly string[];
+  readonly credentials: readonly string[];
 }
 
-/** `secrets`: values that `redact` must take out of whatever this server says. */
+/** `secrets` and `credentials`: what `redact` must take out of this server's messages and out of its data, as {@link KnownSecrets}. */
 export type ResolvedServer = ResolvedStdio | ResolvedHttp;
 
 export interface ResolveOptions {
@@ -60,7 +64,8 @@ export async function resolveServer(config: ServerConfig, options: ResolveOption
 function stdio(transport: StdioSettings, fields: FieldResolver): () => Promise<Resolution> {
   const command = fields.path("command", transport.command);
   const args = transport.args.map((arg, index) => fields.path(`args[${index}]`, arg, true));
-  const env = fields.record("env", transport.env, (name) => SECRET_NAME.test(name));
+  fields.known.keepAll(secretsOfArgs(args.map((arg) => arg.value)).flat());
+  const env = fields.record("env", transport.env, isTelling);
   const cwd = transport.cwd === undefined ? { value: "." } : fields.path("cwd", transport.cwd);
   return async () => {
     const folder = resolvePath(fields.config.baseDir, cwd.value);
@@ -76,7 +81,7 @@ function stdio(transport: StdioSettings, fields: FieldResolver): () => Promise<R
         args: args.map((arg) => arg.value),
         env: { ...Object.fromEntries(inherited), ...env() },
         cwd: folder,
-        secrets: fields.secrets(),
+        ...fields.known.values(),
       },
     };
   };
@@ -84,11 +89,13 @@ function stdio(transport: StdioSettings, fields: FieldResolver): () => Promise<R
 
 function http(transport: HttpSettings, fields: FieldResolver): () => Promise<Resolution> {
   const url = fields.text("url", transport.url, true);
+  fields.known.keepAll(secretsIn("", url.value));
+  fields.known.keepAll(opaqueSegments(url.value));
   const headers = fields.record("headers", transport.headers, () => true);
   const { clientSecret, ...plain } = transport.oauth ?? {};
   const strings = Object.entries(plain).filter((entry): entry is [string, string] => typeof entry[1] === "string");
   const oauth = fields.record("oauth", Object.fromEntries(strings), () => false, false);
-  const secret = clientSecret === undefined ? undefined : fields.secret("oauth.clientSecret", clientSecret);
+  const secret = clientSecret === undefined ? undefined : fields.secret("oauth", "clientSecret", clientSecret, () => true);
   return async () => {
     const parsed = URL.canParse(url.value) ? new URL(url.value) : undefined;
     if (parsed === undefined || !/^https?:$/.test(parsed.protocol)) {
@@ -102,31 +109,27 @@ function http(transport: HttpSettings, fields: FieldResolver): () => Promise<Res
         url: parsed,
         headers: headers(),
         ...(transport.oauth && { oauth: resolvedOauth }),
-        secrets: fields.secrets(),
+        ...fields.known.values(),
       },
     };
   };
 }
-
-/** Header and environment names whose literal values are taken for secrets. */
-const SECRET_NAME = /token|secret|passw|api_?key|auth|credential|private|bearer|cookie|session|connection_?string/i;
-/** Variables that say where and as whom something runs: taking them out of messages would only hide the cause. */
-const PLAIN_VARIABLE =
-  /^(?:HOME|USER|USERNAME|USERPROFILE|LOGNAME|PWD|PATH|SHELL|LANG|TERM|TMPDIR|TEMP|TMP|HOSTNAME|XDG_.*|LC_.*)$/;
 
 /** A field's value, to be read only after `settle` found no failure. */
 interface Slot {
   value: string;
 }
 
+type Telling = (name: string, value: string) => boolean;
+
 /** Resolves fields and collects what is missing in all of them before anything is reported. */
 class FieldResolver {
   readonly config: ServerConfig;
   readonly options: ResolveOptions;
+  readonly known = new KnownSecrets();
   readonly #unset: string[] = [];
   readonly #failedCommands: string[] = [];
   readonly #running: Promise<void>[] = [];
-  readonly #secrets = new Set<string>();
 
   constructor(config: ServerConfig, options: ResolveOptions) {
     this.config = config;
@@ -140,7 +143,7 @@ class FieldResolver {
       return { value: "" };
     }
     const variables = variablesOf(raw).filter((name) => !PLAIN_VARIABLE.test(name));
-    if (secret) for (const name of variables) this.#keepSecret(this.options.env[name]);
+    if (secret) for (const name of variables) this.known.keep(this.options.env[name], isSecretName(name));
     return { value: expansion.value };
   }
 
@@ -152,23 +155,25 @@ class FieldResolver {
     return slot;
   }
 
-  /** A field that may be a `!command`, and whose value is a secret either way. */
-  secret(field: string, raw: string, literalToo = true): Slot {
-    if (isCommandValue(raw)) return this.#command(field, raw.slice(1));
-    const slot = this.text(field, raw, true);
-    if (literalToo) this.#keepSecret(slot.value);
+  /** A member that may be a `!command`. `isTelling` says whether its value is kept out of messages whatever the name. */
+  secret(field: string, name: string, raw: string, isTelling: Telling): Slot {
+    const place = `${field}.${name}`;
+    if (isCommandValue(raw)) return this.#command(place, raw.slice(1));
+    const slot = this.text(place, raw, true);
+    if (isTelling(name, slot.value)) this.known.keep(slot.value, isSecretName(name));
+    this.known.keepAll(secretsIn(name, slot.value));
     return slot;
   }
 
   record(
     field: string,
     raw: Readonly<Record<string, string>>,
-    isSecret: (name: string) => boolean,
+    isTelling: Telling,
     commands = true,
   ): () => Record<string, string> {
     const slots = Object.entries(raw).map(([name, value]): [string, Slot] => {
-      const place = `${field}.${name}`;
-      return [name, commands ? this.secret(place, value, isSecret(name)) : this.text(place, value, false)];
+      const slot = commands ? this.secret(field, name, value, isTelling) : this.text(`${field}.${name}`, value, false);
+      return [name, slot];
     });
     // fromEntries defines members, so a key named `__proto__` stays an ordinary one.
     return () => Object.fromEntries(slots.map(([name, slot]) => [name, slot.value]));
@@ -185,10 +190,6 @@ class FieldResolver {
     await Promise.all(this.#running);
     if (this.#failedCommands.length === 0) return undefined;
     return this.#diagnostic("command-failed", this.#failedCommands.sort().join("; "));
-  }
-
-  secrets(): string[] {
-    return [...this.#secrets];
   }
 
   fail(code: DiagnosticCode, message: string): Resolution {
@@ -210,19 +211,11 @@ class FieldResolver {
         if (!outcome.ok) this.#failedCommands.push(`the command in ${field} ${outcome.reason}`);
         else {
           slot.value = outcome.value;
-          this.#keepSecret(outcome.value);
+          this.known.keep(outcome.value, true);
         }
       }),
     );
     return slot;
-  }
-
-  #keepSecret(value: string | undefined): void {
-    if (!value) return;
-    this.#secrets.add(value);
-    // `Bearer …`: servers echo the token alone.
-    const token = /^[A-Za-z]+ +(\S.*)$/.exec(value)?.[1];
-    if (token !== undefined) this.#secrets.add(token);
   }
 
   #diagnostic(code: DiagnosticCode, message: string, notes: readonly string[] = []): Diagnostic {

@@ -5,7 +5,7 @@
  * of them comes from a server. Files are left for the model to read; the system's own cleaning removes them.
  */
 import { randomBytes } from "node:crypto";
-import { mkdir, mkdtemp, open, rm } from "node:fs/promises";
+import { lstat, mkdir, mkdtemp, open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -21,7 +21,7 @@ export interface OutputStore {
   save(data: string | Uint8Array, extension: string): Promise<SaveOutcome>;
 }
 
-/** A store in `folder` (made if missing), else in a private temporary folder of this store's own. */
+/** A store in `folder` (made if missing), else in a temporary folder that only this user can look into. */
 export function createOutputStore(folder?: string): OutputStore {
   let ready: Promise<string> | undefined;
   const openFolder = () => {
@@ -50,9 +50,22 @@ export function createOutputStore(folder?: string): OutputStore {
 }
 
 async function makeFolder(folder: string | undefined): Promise<string> {
-  if (folder === undefined) return mkdtemp(join(tmpdir(), "pimcp-"));
+  if (folder === undefined) return (await sharedFolder()) ?? mkdtemp(join(tmpdir(), "pimcp-"));
   await mkdir(folder, { recursive: true, mode: 0o700 });
   return folder;
+}
+
+/** One temporary folder for all of a user's processes, if it is really this user's alone. */
+async function sharedFolder(): Promise<string | undefined> {
+  const uid = process.getuid?.();
+  const folder = join(tmpdir(), `pimcp-${uid ?? "outputs"}`);
+  await mkdir(folder, { mode: 0o700 }).catch((error: unknown) => {
+    if (errorCode(error) !== "EEXIST") throw error;
+  });
+  const found = await lstat(folder);
+  // Somebody else may have been first with a folder, or a link, of this name.
+  const isOurs = found.isDirectory() && (uid === undefined || (found.uid === uid && (found.mode & 0o077) === 0));
+  return isOurs ? folder : undefined;
 }
 
 async function writeInto(folder: string, data: string | Uint8Array, extension: string): Promise<SaveOutcome> {

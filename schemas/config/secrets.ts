@@ -1,8 +1,8 @@
 /**
- * Recognises credentials that are written out in a configuration file instead of being referred to as
- * `${VAR}` or `!command`. By name (`API_TOKEN`, `--api-key`, `Authorization`) and by the look of well-known
- * tokens; it can miss some and suspect others, so it only warns. Nothing here returns or prints a value
- * that it suspects: masked copies hold a marker in its place.
+ * The one detector of credentials: by name (`API_TOKEN`, `--api-key`, `Authorization`), by place (the password of a URL)
+ * and by the look of well-known tokens. What it finds written out in a project's file is warned about and masked in
+ * digests; what it finds in values once they are resolved is taken out of everything that a server says. It can
+ * miss some and suspect others, so nothing is refused for it. It prints nothing that it suspects.
  */
 import { expandVariables, isCommandValue, variablesOf } from "../expand.ts";
 import type { Report } from "./fields.ts";
@@ -12,8 +12,11 @@ import type { ConfigNode, ConfigObject } from "./source.ts";
 /** Stands for a literal value in masked copies. */
 export const MASK = "<literal>";
 
+/** Whatever has such a name is a secret. */
 const SECRET_NAME =
-  /token|secret|passw(?:or)?d|api[-_]?key|access[-_]?key|private[-_]?key|auth[-_]?key|authorization|^cookie$/i;
+  /token|secret|passw(?:or)?d|passphrase|(?:api|access|private|auth|account|encryption|signing)[-_]?key|authorization|^cookie$|(?:^|[-_])(?:pat|pass)$|[-_]pwd?$/i;
+/** What has such a name is one unless it consists of plain words. */
+const SUSPECT_NAME = /auth|credential|private|bearer|cookie|session|connection_?string|webhook|(?:^|[-_])(?:key|dsn)$/i;
 /** Names that speak about a secret without being one: `TOKEN_FILE`, `MAX_TOKENS`, `SECRET_ID`. */
 const HARMLESS_NAME =
   /(?:tokens|[-_](?:file|path|dir|url|uri|limit|count|size|ttl|name|id|type|endpoint|timeout|header|env|var))$/i;
@@ -21,6 +24,76 @@ const HARMLESS_VALUE = /^(?:true|false|yes|no|on|off|)$/i;
 const TOKEN_SHAPE =
   /^(?:gh[oprsu]_|github_pat_|glpat-|xox[a-z]-|sk-|sk_live_|rk_live_|AKIA|AIza|ya29\.|npm_|ntn_|lin_api_|hf_|eyJ[\w-]{8,}\.)[\w.-]{8,}/;
 const SCHEME = /^(?:bearer|basic|token|apikey)\s+/i;
+/** Headers that some write as `Name:value`. Elsewhere a colon says little: `token-server:1.2`. */
+const SECRET_HEADER = /^(?:(?:proxy-)?authorization|cookie|x-[\w-]*(?:key|token|secret|auth)[\w-]*)$/i;
+const QUERY_SECRET = /^(?:key|sig|signature|code)$/i;
+
+const PLAIN_PATH = /^(?:~|\.{1,2}|[A-Za-z]:)?[\\/][\w .@~\\/-]*$/;
+const PLAIN_WORD = /^(?:[A-Za-z]{0,20}|\d+|[A-Za-z\d]{1,4}|[A-Za-z]{1,12}\d{1,2})$/;
+const ASCII = /^[ -~]*$/;
+
+/** Whether a value reads like words, numbers or a path, as settings and prose do and generated credentials don't. */
+export function isPlain(value: string): boolean {
+  if (PLAIN_PATH.test(value)) return true;
+  if (TOKEN_SHAPE.test(value)) return false;
+  return value.split(/[^\p{L}\p{N}]+/u).every((word) => PLAIN_WORD.test(word) || !ASCII.test(word));
+}
+
+/** Whether the value of a variable, header or option of this name is a secret, whatever it looks like. */
+export function isSecretName(name: string): boolean {
+  return SECRET_NAME.test(name) && !HARMLESS_NAME.test(name);
+}
+
+/** The secrets in the value of a variable, header or option called `name`, without a scheme such as `Bearer`. */
+export function secretsIn(name: string, value: string): string[] {
+  const found = new Set<string>();
+  for (const [part, text] of namedParts(name, value)) {
+    if (isSecret(part, text)) found.add(withoutScheme(text));
+    replaceInUrl(text, (field, piece) => {
+      if (isSecret(field, piece)) found.add(piece).add(decoded(piece));
+      return piece;
+    });
+  }
+  return [...found];
+}
+
+/** The secrets among arguments: `--token abc`, `--token=abc`, `KEY=abc`, `Authorization: Bearer abc`, a URL's, a bare token. */
+export function secretsOfArgs(args: readonly string[]): string[][] {
+  return args.map((arg, index) => {
+    const before = args[index - 1];
+    const option = before !== undefined && /^--?[\w-]+$/.test(before) && !arg.startsWith("-") ? before : "";
+    const header = /^(?:--?[\w-]+=)?([\w-]+):(\s*)(.*)$/s.exec(arg);
+    const isHeader = header !== null && (header[2] !== "" || SECRET_HEADER.test(header[1]!));
+    return [...secretsIn(option, arg), ...(isHeader ? secretsIn(header[1]!, header[3]!) : [])];
+  });
+}
+
+/** Whether the value of a variable, header or option called `name` looks like a credential written out. */
+export function isLiteralSecret(name: string, value: string): boolean {
+  return !isCommandValue(value) && secretsIn(name, literalPart(value)).length > 0;
+}
+
+/** Arguments with those that hold a literal secret replaced by {@link MASK}. */
+export function maskArgs(args: readonly string[]): string[] {
+  const secrets = secretsOfArgs(args.map(literalPart));
+  return args.map((arg, index) => (secrets[index]!.length > 0 ? MASK : arg));
+}
+
+/** The URL with a literal password and literal values of secret-looking query fields replaced by {@link MASK}. */
+export function maskUrl(url: string): string {
+  return replaceInUrl(url, (name, piece) => (isSecret(name, literalPart(piece)) ? MASK : piece));
+}
+
+function isSecret(name: string, value: string): boolean {
+  const bare = withoutScheme(value);
+  if (HARMLESS_VALUE.test(bare) || SCHEME.test(`${bare} `)) return false;
+  if (TOKEN_SHAPE.test(bare) || isSecretName(name)) return true;
+  return SUSPECT_NAME.test(name) && !HARMLESS_NAME.test(name) && !isPlain(bare);
+}
+
+function withoutScheme(value: string): string {
+  return value.trim().replace(SCHEME, "").trim();
+}
 
 /** `value` without what its `${VAR}` parts refer to; a default (`${VAR:-text}`) is literal text. */
 function literalPart(value: string): string {
@@ -30,43 +103,59 @@ function literalPart(value: string): string {
   return expansion.ok ? expansion.value : value;
 }
 
-/** Whether the value of a variable, header or option called `name` looks like a credential written out. */
-export function isLiteralSecret(name: string, value: string): boolean {
-  if (isCommandValue(value)) return false;
-  return isSecretText(name, value) || maskUrl(value) !== value;
+/** The value itself, and what it holds under names of its own: `Server=h;Password=p`, `KEY=p`, a JSON object. */
+function namedParts(name: string, value: string): [string, string][] {
+  const parts: [string, string][] = [[name, value]];
+  if (/^\s*[[{]/.test(value)) return [...parts, ...jsonParts(value)];
+  for (const piece of value.split(/[;\s]+/)) {
+    const assignment = /^([\w.-]+)=(.*)$/s.exec(piece);
+    if (assignment) parts.push([assignment[1]!, assignment[2]!]);
+  }
+  return parts;
 }
 
-function isSecretText(name: string, value: string): boolean {
-  const literal = literalPart(value).trim().replace(SCHEME, "").trim();
-  if (SCHEME.test(`${literal} `) || HARMLESS_VALUE.test(literal)) return false;
-  return TOKEN_SHAPE.test(literal) || (SECRET_NAME.test(name) && !HARMLESS_NAME.test(name));
+function jsonParts(text: string): [string, string][] {
+  let root: unknown;
+  try {
+    root = JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return [];
+    throw error;
+  }
+  const parts: [string, string][] = [];
+  const left: unknown[] = [root];
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    for (const [key, member] of Object.entries(next as object)) {
+      if (typeof member === "string") parts.push([key, member]);
+      else if (typeof member === "object" && member !== null) left.push(member);
+    }
+  }
+  return parts;
 }
 
-/** Arguments with those that hold a literal secret replaced by {@link MASK}. */
-export function maskArgs(args: readonly string[]): string[] {
-  return args.map((arg, index) => (argHoldsSecret(arg, args[index - 1]) ? MASK : arg));
-}
-
-/** `--token abc`, `--token=abc`, `KEY=abc`, `Authorization: Bearer abc`, a connection string, or a bare token. */
-function argHoldsSecret(arg: string, before: string | undefined): boolean {
-  const option = before !== undefined && /^--?[\w-]+$/.test(before) ? before : "";
-  if (option !== "" && !arg.startsWith("-") && isLiteralSecret(option, arg)) return true;
-  const assignment = /^([\w.-]+)=(.*)$/s.exec(arg);
-  if (assignment && isLiteralSecret(assignment[1]!, assignment[2]!)) return true;
-  const header = /^(?:--?[\w-]+=)?([\w-]+):\s+(.*)$/s.exec(arg);
-  if (header && isLiteralSecret(header[1]!, header[2]!)) return true;
-  return isLiteralSecret("", arg);
-}
-
-/** The URL with a literal password and literal values of secret-looking query fields replaced by {@link MASK}. */
-export function maskUrl(url: string): string {
+/** `url` with the parts that may hold a secret replaced: user and password, and the values of its query. */
+function replaceInUrl(url: string, replace: (name: string, piece: string) => string): string {
   return url
-    .replace(/^([a-z][a-z0-9+.-]*:\/\/[^/?#@:]*:)([^/?#@]*)@/i, (whole, start: string, password: string) =>
-      literalPart(password) === "" ? whole : `${start}${MASK}@`,
-    )
-    .replace(/([?&]([^=&#]*)=)([^&#]*)/g, (whole, start: string, name: string, value: string) =>
-      isSecretText(/^(?:key|sig|signature)$/i.test(name) ? "secret" : name, value) ? `${start}${MASK}` : whole,
+    .replace(/^([a-z][a-z0-9+.-]*:\/\/)([^/?#]*)@/i, (_, start: string, userinfo: string) => {
+      const colon = userinfo.indexOf(":");
+      // Who sends a user alone sends a token in its place.
+      if (colon === -1) return `${start}${replace("key", userinfo)}@`;
+      return `${start}${userinfo.slice(0, colon + 1)}${replace("password", userinfo.slice(colon + 1))}@`;
+    })
+    .replace(
+      /([?&]([^=&#?]*)=)([^&#]*)/g,
+      (_, start: string, name: string, value: string) =>
+        start + replace(QUERY_SECRET.test(name) ? "secret" : name, value),
     );
+}
+
+function decoded(piece: string): string {
+  try {
+    return decodeURIComponent(piece);
+  } catch (error) {
+    if (error instanceof URIError) return piece;
+    throw error;
+  }
 }
 
 /** Warns about each literal secret of a project's server entry, at its place and without its value. */

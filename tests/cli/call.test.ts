@@ -69,7 +69,7 @@ describe("arguments", () => {
 
   test.each<[string, string[], number, RegExp]>([
     ["no JSON", ["--args", "{oops"], 2, /--args is not JSON/],
-    ["an empty --args", ["--args", ""], 2, /not JSON/],
+    ["an empty --args", ["--args", ""], 2, /--args needs a value/],
     ["a file that isn't there", ["--args", "@nope.json"], 2, /nope\.json can't be read \(ENOENT\)/],
     ["words over something that is no object", ["--args", "[1]", "n=1"], 2, /object only/],
     ["no key=value", ["word"], 2, /"word" is not key=value/],
@@ -98,7 +98,7 @@ describe("what isn't there", () => {
     [["s", "ecko"], /did you mean s\/echo\?/],
     [["s/ecko"], /did you mean s\/echo\?/],
     [["mcp__s__ecko"], /did you mean s\/echo\?/],
-    [["nowhere", "zzzz"], /there is no tool "nowhere"/],
+    [["nowhere", "zzzz"], /there is no server "nowhere"/],
     [["s"], /which tool of "s"\? `pimcp list s`/],
   ])("%j", async (words, message) => {
     const { stub, work } = await project();
@@ -123,8 +123,9 @@ describe("what isn't there", () => {
     };
     const unknown = await told("qqqq", "open", "qqqq");
     for (const name of ["drop", "mcp__open__drop"]) expect(await told(name, "open", name)).toEqual(unknown);
-    const nobody = await told("qqqqqq", "qqqqqq");
-    for (const words of [["secret"], ["secret", "echo"]]) expect(await told("secret", ...words)).toEqual(nobody);
+    for (const words of [[], ["echo"]]) {
+      expect(await told("secret", "secret", ...words)).toEqual(await told("qqqqqq", "qqqqqq", ...words));
+    }
     expect((await told("mcp__secret__echo", "mcp__secret__echo"))[0]).toBe(1);
     const read = async (name: string) => {
       const { code, stderr } = await work.run("read", name);
@@ -374,6 +375,8 @@ describe("on a terminal", () => {
       capabilities: { tools: {}, resources: {}, prompts: {} },
       replies: {
         "tools/call": { result: { content } },
+        "resources/list": { result: { resources: [] } },
+        "prompts/list": { result: { prompts: [] } },
         "resources/read": { result: { contents: [{ uri: "u", text: hostile }] } },
         "prompts/get": { result: { messages: [{ role: "user", content: content[0] }] } },
       },

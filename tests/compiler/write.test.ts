@@ -103,6 +103,30 @@ describe("writing", () => {
     expect(readdirSync(join(root, "elsewhere"))).toEqual([]);
   });
 
+  test("a link planted under a staging name is not followed, and staging leaves nothing behind", async () => {
+    const root = scratchFolder();
+    writeFileSync(join(root, "victim"), "untouched");
+    const folder = join(root, "generated");
+    mkdirSync(folder);
+    for (const name of [`index.ts.pimcp-${process.pid}.tmp`, `manifest.json.pimcp-${process.pid}.tmp`]) {
+      symlinkSync(join(root, "victim"), join(folder, name));
+    }
+    await write(folder, { "index.ts": STUB });
+    expect(readFileSync(join(root, "victim"), "utf8")).toBe("untouched");
+    expect(readFileSync(join(folder, "index.ts"), "utf8")).toBe(STUB);
+    expect(readdirSync(folder).filter((name) => !name.includes(`-${process.pid}.`))).toEqual([
+      "index.ts",
+      "manifest.json",
+    ]);
+  });
+
+  test("line ends that git converted are no change", async () => {
+    const folder = scratchFolder();
+    await write(folder, { "index.ts": STUB });
+    writeFileSync(join(folder, "index.ts"), STUB.replaceAll("\n", "\r\n"));
+    expect(statuses(await write(folder, { "index.ts": STUB }))["index.ts"]).toBe("unchanged");
+  });
+
   test("a file where the folder should be is a clear error", async () => {
     const folder = join(scratchFolder(), "generated");
     writeFileSync(folder, "not a folder");
