@@ -1,15 +1,15 @@
 /**
  * The live half of a runtime: one shared connection a server, opened on first need with the settings that
- * `mcp.json` holds now and the era that was compiled. Failures become `ServerError`. Nothing here is loaded
- * until the first call.
+ * `mcp.json` holds at that moment and the era that was compiled. An open connection keeps the settings it was opened
+ * with. Failures become `ServerError`. Nothing here is loaded until the first call.
  */
 import type { ToolTable } from "../schemas/artifacts/tool-table.ts";
 import { connectionDigest, settingsDigest } from "../schemas/config/digest.ts";
 import { type Configuration, type ServerConfig, serversOfScope } from "../schemas/config/server-config.ts";
-import type { Diagnostic } from "../schemas/diagnostic.ts";
+import type { Diagnostic, DiagnosticCode } from "../schemas/diagnostic.ts";
 import { configNewer } from "./artifacts/freshness.ts";
 import { loadConfiguration } from "./connect/configuration.ts";
-import type { ConfigurationFiles } from "./connect/configuration-files.ts";
+import { type ConfigurationFiles, configurationSignature } from "./connect/configuration-files.ts";
 import type { Connection } from "./connect/connection.ts";
 import { type Failure, failureDiagnostic } from "./connect/failure.ts";
 import { type OpenOptions, type OpenOutcome, openConnection } from "./connect/open.ts";
@@ -36,6 +36,10 @@ export class Connections {
   /** The latest connection to each server, dead or alive: what a server said last explains how it died. */
   readonly #latest = new Map<string, Connection>();
   #configuration: Promise<Configuration> | undefined;
+  /** Of the files that `#configuration` was read from. */
+  #signature: string | undefined;
+  /** Settings that were found newer than the artifacts, and said to be. */
+  readonly #saidNewer = new Set<string>();
 
   constructor(options: ConnectionsOptions) {
     this.#options = options;
@@ -58,14 +62,14 @@ export class Connections {
   ): Promise<Readonly<Record<string, unknown>>> {
     const outcome = await this.#pool.request(server, method, params, options);
     if (outcome.ok) return outcome.result;
-    if ("diagnostic" in outcome) throw serverError(server, outcome.diagnostic);
+    if ("diagnostic" in outcome) throw unopened(server, outcome);
     throw await this.#failed(server, method, outcome.failure);
   }
 
   /** The open connection. Rejects with `ServerError`. */
   async get(server: string, signal?: AbortSignal): Promise<Connection> {
     const outcome = await this.#pool.get(server, signal);
-    if (!outcome.ok) throw serverError(server, outcome.diagnostic);
+    if (!outcome.ok) throw unopened(server, outcome);
     return outcome.connection;
   }
 
@@ -77,28 +81,32 @@ export class Connections {
   async #open(server: string, signal: AbortSignal): Promise<OpenOutcome> {
     const own = this.#options.open?.(server);
     if (own) return own;
-    const config = await this.#configOf(server);
+    const config = entryOf(await this.#current(), server);
     if ("severity" in config) return { ok: false, diagnostic: config };
     return openConnection(config, { ...this.#options, signal, prior: this.#prior(config) });
   }
 
-  /** The server's entry of `mcp.json`, read once; a finding where it has none that can be used. */
-  async #configOf(server: string): Promise<ServerConfig | Diagnostic> {
-    this.#configuration ??= this.#load();
-    const configuration = await this.#configuration;
-    const config = configuration.servers.find((one) => one.name === server);
-    if (config?.enabled) return config;
-    const why = config ? "is disabled in mcp.json" : "is in no mcp.json that applies here";
-    return { code: "unknown-server", severity: "error", message: `server "${server}" ${why}`, server, notes: [] };
+  /** The configuration as its files are now: read again only where one of them changed since. */
+  async #current(): Promise<Configuration> {
+    const signature = await configurationSignature(this.#options.files);
+    if (this.#configuration === undefined || signature !== this.#signature) {
+      this.#signature = signature;
+      this.#configuration = this.#load(this.#configuration);
+    }
+    return this.#configuration;
   }
 
-  async #load(): Promise<Configuration> {
+  /** A file that can't be read or parsed, as in the middle of an edit, leaves the settings `before` it in force. */
+  async #load(before: Promise<Configuration> | undefined): Promise<Configuration> {
     const loaded = await loadConfiguration(this.#options.files);
     for (const finding of loaded.diagnostics) if (finding.severity === "error") this.#options.onNotice(finding);
+    if (before !== undefined && loaded.diagnostics.some(({ code }) => UNUSABLE.has(code))) return before;
     for (const scope of ["project", "user"] as const) {
       const compiled = this.#options.table.folder(scope)?.manifest.settings;
-      const isNewer = compiled !== undefined && compiled !== settingsDigest(loaded.value, scope);
-      if (isNewer && serversOfScope(loaded.value, scope).length > 0) this.#options.onNotice(configNewer(scope));
+      const now = settingsDigest(loaded.value, scope);
+      if (compiled === undefined || compiled === now || serversOfScope(loaded.value, scope).length === 0) continue;
+      if (!this.#saidNewer.has(now)) this.#options.onNotice(configNewer(scope));
+      this.#saidNewer.add(now);
     }
     return loaded.value;
   }
@@ -114,24 +122,39 @@ export class Connections {
 
   async #failed(server: string, method: string, failure: Failure): Promise<ServerError> {
     const connection = this.#latest.get(server);
-    const config = await this.#configOf(server);
-    if ("severity" in config) return new ServerError(failure.message, { server, cause: failure });
-    const found = failureDiagnostic(config, failure, {
-      doing: method,
-      ending: connection?.ending(),
-      stderr: connection?.stderrTail(),
-    });
-    return serverError(server, found, failure);
+    const config = entryOf(await (this.#configuration ?? this.#current()), server);
+    const stderr = connection?.stderrTail();
+    if ("severity" in config) {
+      return serverError(server, { message: failure.message, notes: [] }, failure, stderr);
+    }
+    const found = failureDiagnostic(config, failure, { during: method, ending: connection?.ending() });
+    return serverError(server, found, failure, stderr);
   }
 }
 
-const STDERR = "stderr: ";
+/** Findings after which a configuration is not what its files are meant to say. */
+const UNUSABLE: ReadonlySet<string> = new Set<DiagnosticCode>(["config-syntax", "config-unreadable", "config-shape"]);
+
+/** The server's entry; a finding where it has none that can be used. */
+function entryOf(configuration: Configuration, server: string): ServerConfig | Diagnostic {
+  const config = configuration.servers.find((one) => one.name === server);
+  if (config?.enabled) return config;
+  const why = config ? "is disabled in mcp.json" : "is in no mcp.json that applies here";
+  return { code: "unknown-server", severity: "error", message: `server "${server}" ${why}`, server, notes: [] };
+}
+
+function unopened(server: string, outcome: Extract<OpenOutcome, { ok: false }>): ServerError {
+  return serverError(server, outcome.diagnostic, outcome.diagnostic, outcome.stderr);
+}
 
 /** A finding about a server as the error its caller meets. */
-function serverError(server: string, found: Diagnostic, cause: unknown = found): ServerError {
-  const stderr = found.notes.flatMap((note) => (note.startsWith(STDERR) ? [note.slice(STDERR.length)] : []));
-  const remedies = found.notes.filter((note) => !note.startsWith(STDERR));
-  return new ServerError([found.message, ...remedies].join("; "), {
+function serverError(
+  server: string,
+  { message, notes }: Pick<Diagnostic, "message" | "notes">,
+  cause: unknown,
+  stderr: readonly string[] = [],
+): ServerError {
+  return new ServerError([message, ...notes].join("; "), {
     server,
     cause,
     ...(stderr.length > 0 && { stderrTail: stderr.join("\n") }),

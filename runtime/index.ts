@@ -7,6 +7,7 @@ export type { Diagnostic } from "../schemas/diagnostic.ts";
 export type { InterpretedResult } from "./calls/results.ts";
 export type { ClientHandlers } from "./client-features.ts";
 export type { CallOptions, CallProgress, CallToolResult, ContentBlock, ToolResult } from "./codegen/v1.ts";
+export { type OpenTransportOptions, openTransport } from "./connect/open-transport.ts";
 export type { Drift, ToolDrift } from "./drift.ts";
 export { RefusedError, ServerError, ToolError } from "./errors.ts";
 export type {

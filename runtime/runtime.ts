@@ -43,7 +43,7 @@ export interface RuntimeOptions {
   readonly maxMessageBytes?: number;
   /** Used for every HTTP request. */
   readonly fetch?: typeof globalThis.fetch;
-  /** Opens a server in a way of your own, such as in memory; undefined leaves it to the configuration. */
+  /** Opens a server in a way of your own, such as `openTransport`; undefined leaves it to the configuration. */
   readonly open?: (server: string) => Promise<OpenOutcome> | undefined;
   /** Closes the runtime when aborted. */
   readonly signal?: AbortSignal;

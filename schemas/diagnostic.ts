@@ -54,6 +54,7 @@ export const DIAGNOSTIC_CODES = {
   "tools-unlisted": "warning",
   "invalid-tool": "warning",
   "duplicate-tool": "warning",
+  "secret-echoed": "warning",
   "not-cached": "error",
   "cache-unwritable": "warning",
   // calls

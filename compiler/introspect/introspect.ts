@@ -6,21 +6,24 @@
  * Imports the MCP client (when a connection opens): load this module only when a server has to be asked.
  */
 import type { Connection } from "../../runtime/connect/connection.ts";
-import { failureDiagnostic } from "../../runtime/connect/failure.ts";
+import { failureDiagnostic, withStderr } from "../../runtime/connect/failure.ts";
 import { type Listing, listTools, type ToolList } from "../../runtime/connect/list-tools.ts";
 import { isObject } from "../../runtime/connect/message.ts";
 import { type OpenOptions, openConnection } from "../../runtime/connect/open.ts";
+import { MAX_TIMER_MS } from "../../runtime/connect/session.ts";
 import type { ServerConfig } from "../../schemas/config/server-config.ts";
 import { type Diagnostic, diagnostic, type Outcome } from "../../schemas/diagnostic.ts";
 import type { ServerSnapshot } from "../snapshot.ts";
 
 export interface IntrospectOptions
   extends Pick<OpenOptions, "env" | "homedir" | "signal" | "clientInfo" | "capabilities" | "auth" | "fetch"> {
-  /** Milliseconds for everything, default 120,000. */
+  /** Milliseconds for everything. Default 120,000, and never so little that one request could not take its time. */
   readonly timeoutMs?: number | undefined;
 }
 
 const DEFAULT_TIMEOUT_MS = 120_000;
+/** Requests that may each take all of `requestTimeoutMs`: two handshakes and a page of the list. */
+const SLOW_REQUESTS = 3;
 /** For questions whose answer is worth little. */
 const CHECK_TIMEOUT_MS = 5000;
 /** Lists that a server may cause with its change notices. */
@@ -31,15 +34,17 @@ export async function introspect(
   server: ServerConfig,
   options: IntrospectOptions,
 ): Promise<Outcome<ServerSnapshot | undefined>> {
-  const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+  const enoughMs = server.probeTimeoutMs + SLOW_REQUESTS * server.requestTimeoutMs;
+  const timeoutMs = Math.min(options.timeoutMs ?? Math.max(DEFAULT_TIMEOUT_MS, enoughMs), MAX_TIMER_MS);
   const overall = new AbortController();
   const timer = setTimeout(() => overall.abort(), timeoutMs);
   const onAbort = () => overall.abort();
   options.signal?.addEventListener("abort", onAbort, { once: true });
   if (options.signal?.aborted) onAbort();
   try {
-    const opened = await openConnection(server, { ...options, signal: overall.signal, timeoutMs });
-    if (!opened.ok) return { value: undefined, diagnostics: [opened.diagnostic] };
+    // Its time limit is its own matter, so that it can tell it from a caller who gives up.
+    const opened = await openConnection(server, { ...options, timeoutMs });
+    if (!opened.ok) return { value: undefined, diagnostics: [withStderr(opened.diagnostic, opened.stderr)] };
     const { connection } = opened;
     try {
       return await ask(connection, server, overall.signal, () => {
@@ -81,8 +86,10 @@ async function ask(
     const finding = unlisted(connection, server, listing.failure, exceededMs());
     return { value: undefined, diagnostics: [finding, ...findings] };
   }
-  const snapshot = snapshotOf(connection, listing.list, resources.value, prompts.value);
-  return { value: snapshot, diagnostics: [...listing.diagnostics, ...findings] };
+  const about = connection.redact(selfDescription(connection));
+  const echoed = about.found ? [echo(server)] : [];
+  const snapshot = snapshotOf(connection, about.value, listing.list, resources.value, prompts.value);
+  return { value: snapshot, diagnostics: [...listing.diagnostics, ...echoed, ...findings] };
 }
 
 /** Servers that forget to advertise tools are asked all the same; that they answer is what counts. */
@@ -116,6 +123,11 @@ function lie(server: ServerConfig, what: string): Diagnostic {
   return diagnostic("capability-lie", `server "${server.name}" ${what}`, { server: server.name, ...server.location });
 }
 
+function echo(server: ServerConfig): Diagnostic {
+  const message = `server "${server.name}": repeats a secret that it was given in what it says of itself; it is left out`;
+  return diagnostic("secret-echoed", message, { server: server.name, ...server.location });
+}
+
 function unlisted(
   connection: Connection,
   server: ServerConfig,
@@ -124,39 +136,40 @@ function unlisted(
 ): Diagnostic {
   if (failure.kind === "rpc-error" || failure.kind === "malformed" || failure.kind === "unusable") {
     const message = failure.kind === "malformed" ? failure.message : `tools/list failed: ${failure.message}`;
-    return diagnostic("tools-unlisted", `server "${server.name}": ${message}`, {
+    const found = diagnostic("tools-unlisted", `server "${server.name}": ${message}`, {
       severity: "error",
       server: server.name,
       ...server.location,
-      notes: connection.stderrTail().map((line) => `stderr: ${line}`),
     });
+    return withStderr(found, connection.stderrTail());
   }
   const overdue = failure.kind === "cancelled" && exceededMs !== undefined;
   const reason = overdue
     ? { kind: "timeout" as const, timeoutMs: exceededMs, message: `no answer within ${exceededMs} ms` }
     : failure;
-  return failureDiagnostic(server, reason, {
-    doing: "listing its tools",
-    ending: connection.ending(),
-    stderr: connection.stderrTail(),
-  });
+  const found = failureDiagnostic(server, reason, { doing: "listing its tools", ending: connection.ending() });
+  return withStderr(found, connection.stderrTail());
 }
 
-function snapshotOf(connection: Connection, list: ToolList, resources: boolean, prompts: boolean): ServerSnapshot {
-  const { era, verdict, protocolVersion, transport, supportedVersions, serverInfo, instructions, capabilities } =
-    connection.verdict;
+type SelfDescription = Pick<ServerSnapshot, "supportedVersions" | "serverInfo" | "instructions" | "capabilities">;
+
+function selfDescription({ verdict }: Connection): SelfDescription {
+  const { supportedVersions, serverInfo, instructions, capabilities } = verdict;
   return {
-    server: connection.server,
-    transport,
-    era,
-    verdict,
-    protocolVersion,
     ...(supportedVersions && { supportedVersions }),
     ...(serverInfo && { serverInfo }),
     ...(instructions !== undefined && { instructions }),
     capabilities: isObject(capabilities) ? capabilities : {},
-    resources,
-    prompts,
-    ...list,
   };
+}
+
+function snapshotOf(
+  { server, verdict: found }: Connection,
+  about: SelfDescription,
+  list: ToolList,
+  resources: boolean,
+  prompts: boolean,
+): ServerSnapshot {
+  const { era, verdict, protocolVersion, transport } = found;
+  return { server, transport, era, verdict, protocolVersion, ...about, resources, prompts, ...list };
 }

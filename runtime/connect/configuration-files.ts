@@ -68,6 +68,16 @@ export async function locateConfiguration(options: LocateOptions): Promise<Confi
   };
 }
 
+/** Changes when a file is written, replaced, removed or added; reads none of them. */
+export async function configurationSignature({ candidates }: ConfigurationFiles): Promise<string> {
+  const infos = await Promise.all(
+    candidates.map(({ path }) => stat(path).catch((error: NodeJS.ErrnoException) => error)),
+  );
+  return infos
+    .map((info) => (info instanceof Error ? info.code : `${info.ino}:${info.size}:${info.mtimeMs}:${info.ctimeMs}`))
+    .join(" ");
+}
+
 /** `$PI_CODING_AGENT_DIR`, else `~/.pi/agent`. */
 function agentFolder({ env, homedir }: LocateOptions, cwd: string): string {
   const chosen = env["PI_CODING_AGENT_DIR"];

@@ -7,7 +7,7 @@
 import type * as Sdk from "@modelcontextprotocol/client";
 import type { ConnectTask } from "./connect-task.ts";
 import type { Wire } from "./exchange.ts";
-import { type Failure, failureOf, timeoutFailure } from "./failure.ts";
+import { type Failure, failureOf, offersOf, timeoutFailure } from "./failure.ts";
 import { boundedFetch, type Fetch } from "./http-fetch.ts";
 import { classifyMessage } from "./message.ts";
 import { ask, MODERN_VERSION, type ProbeReply, type ProbeVerdict, readAnswer } from "./probe.ts";
@@ -81,8 +81,7 @@ async function negotiate(
   await open.wire.close();
   if (answer.kind === "failed") return { outcome: { ok: false, failure: answer.failure }, doing };
   if (answer.kind === "legacy" && !pinned) return initialize(server, task, sdk, options, "answered");
-  const offered = "offered" in answer && answer.offered ? `; it offers ${answer.offered.join(", ")}` : "";
-  const message = `it does not offer protocol version ${MODERN_VERSION}${offered}`;
+  const message = `it does not offer protocol version ${MODERN_VERSION}${offersOf(answer, server.secrets)}`;
   return { outcome: { ok: false, failure: { kind: "unusable", message } }, doing };
 }
 
@@ -158,18 +157,16 @@ async function overSse(
   evidence: EraVerdict["verdict"],
 ): Promise<HttpOutcome> {
   // Answers come over the GET stream here, so it is no mere stream of notices.
-  const { settings, asWire } = transportSettings(server, { ...options, listen: true }, task);
+  const { settings, asWire } = transportSettings(server, { ...options, listen: true, throwRefusals: true }, task);
   const wire = new sdk.SSEClientTransport(server.url, settings);
-  const onAbort = () => void wire.close();
-  task.signal.addEventListener("abort", onAbort, { once: true });
+  const limitMs = task.handshakeMs();
   try {
-    await wire.start();
+    await within(wire.start(), limitMs, task.signal);
   } catch (error) {
     await wire.close();
-    const failure = failureOf(error, { sdk, secrets: server.secrets, aborted: task.signal.aborted });
+    const context = { sdk, secrets: server.secrets, aborted: task.signal.aborted };
+    const failure = error instanceof OverdueError ? timeoutFailure(limitMs) : failureOf(error, context);
     return { outcome: { ok: false, failure }, doing: "opening its event stream" };
-  } finally {
-    task.signal.removeEventListener("abort", onAbort);
   }
   return handshake({ wire: asWire(wire), transport: "sse" }, task, LEGACY, evidence);
 }
@@ -180,7 +177,7 @@ async function handshake(
   opening: Opening,
   evidence: EraVerdict["verdict"],
 ): Promise<HttpOutcome> {
-  const limits = { timeoutMs: task.leftMs(), signal: task.signal };
+  const limits = { timeoutMs: task.handshakeMs(), signal: task.signal };
   const outcome = await establish(open, opening, evidence, await task.settings(), limits);
   return { outcome, doing: "waiting for the answer to initialize" };
 }
@@ -204,13 +201,17 @@ async function streamable(
 }
 
 /** Options of either transport, and the wire that its fetch reports to once the transport exists. */
-function transportSettings(server: ResolvedHttp, options: HttpOptions, task: ConnectTask) {
+function transportSettings(
+  server: ResolvedHttp,
+  options: HttpOptions & { throwRefusals?: boolean },
+  task: ConnectTask,
+) {
   const maxMessageBytes = task.maxMessageBytes ?? MAX_MESSAGE_BYTES;
-  const { fetch, listen = false, authProvider } = options;
+  const { fetch, listen = false, authProvider, throwRefusals = false } = options;
   const reporting: { wire?: Wire } = {};
   const onTooLong = (id: unknown) => reporting.wire?.onoversize?.({ id });
   const settings = {
-    fetch: boundedFetch({ secrets: server.secrets, maxMessageBytes, listen, onTooLong, fetch }),
+    fetch: boundedFetch({ secrets: server.secrets, maxMessageBytes, listen, throwRefusals, onTooLong, fetch }),
     requestInit: { headers: { ...server.headers } },
     ...(authProvider && { authProvider }),
   };
@@ -219,6 +220,22 @@ function transportSettings(server: ResolvedHttp, options: HttpOptions, task: Con
     return reporting.wire;
   };
   return { settings, asWire };
+}
+
+class OverdueError extends Error {}
+
+/** Rejects when the time is up or the signal is aborted: a transport that is closed may leave its `start` unsettled. */
+function within(started: Promise<void>, limitMs: number, signal: AbortSignal): Promise<void> {
+  return new Promise<void>((resolve, reject) => {
+    const timer = setTimeout(() => reject(new OverdueError()), limitMs);
+    const onAbort = () => reject(new Error("cancelled"));
+    signal.addEventListener("abort", onAbort, { once: true });
+    if (signal.aborted) onAbort();
+    started.then(resolve, reject).finally(() => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", onAbort);
+    });
+  });
 }
 
 function pause(ms: number, signal?: AbortSignal): Promise<void> {

@@ -11,7 +11,7 @@
  * A process that is not the session is ended with its group before this resolves.
  */
 import type { ConnectTask } from "./connect-task.ts";
-import { type Failure, timeoutFailure } from "./failure.ts";
+import { type Failure, offersOf, timeoutFailure } from "./failure.ts";
 import { ask, MODERN_VERSION, type ProbeReply, type ProbeVerdict, readAnswer } from "./probe.ts";
 import type { ResolvedStdio } from "./resolve.ts";
 import { establish, type SessionOutcome } from "./session.ts";
@@ -38,7 +38,7 @@ export async function connectStdio(server: ResolvedStdio, task: ConnectTask): Pr
   if (task.prior !== undefined) return begin(server, task, openingOf(task.prior), task.prior.verdict);
   if (task.protocolVersion === "legacy") return begin(server, task, LEGACY, "configured");
   // A pinned version leaves nothing to fall back to, so its server may take its time.
-  const limitMs = task.protocolVersion === "auto" ? task.probeTimeoutMs : task.leftMs();
+  const limitMs = task.protocolVersion === "auto" ? task.probeTimeoutMs : task.handshakeMs();
   const probe = await probeProcess(server, task, limitMs);
   if ("outcome" in probe) return probe;
   const decided = await act(server, task, probe, limitMs);
@@ -62,7 +62,7 @@ async function handshake(
   task: ConnectTask,
   opening: Opening,
   evidence: EraVerdict["verdict"],
-  timeoutMs = task.leftMs(),
+  timeoutMs = task.handshakeMs(),
 ): Promise<StdioOutcome> {
   const settings = await task.settings();
   const open = { wire: process, transport: "stdio" as const, process };
@@ -135,14 +135,14 @@ async function act(
   }
   if (pinned || verdict?.kind === "no-common-version" || verdict?.kind === "ask-again") {
     await process.close();
-    return refused(process, pinned, verdict);
+    return refused(process, pinned, offersOf(verdict, server.secrets));
   }
   if (verdict === undefined) {
     const ended = reply.kind !== "silence";
     await process.close();
     return ended ? begin(server, task, LEGACY, "answered") : undefined;
   }
-  const patienceMs = Math.min(Math.max(limitMs, 1000), task.leftMs());
+  const patienceMs = Math.min(Math.max(limitMs, 1000), task.handshakeMs());
   const same = await handshake(process, task, LEGACY, "answered", patienceMs);
   return same.outcome.ok || task.signal.aborted ? same : begin(server, task, LEGACY, "answered");
 }
@@ -152,9 +152,7 @@ function unanswered(reply: ProbeReply, limitMs: number): Failure {
   return { kind: "closed", message: "the connection was closed" };
 }
 
-function refused(process: StdioTransport, pinned: boolean, verdict: ProbeVerdict | undefined): StdioOutcome {
-  const offered = verdict !== undefined && "offered" in verdict ? verdict.offered : undefined;
-  const offers = offered === undefined ? "" : `; it offers ${offered.join(", ")}`;
+function refused(process: StdioTransport, pinned: boolean, offers: string): StdioOutcome {
   const message = pinned
     ? `it does not offer protocol version ${MODERN_VERSION}, which the configuration asks for${offers}`
     : `no protocol version in common${offers}`;

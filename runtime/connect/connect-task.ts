@@ -9,7 +9,7 @@ import type { ClientIdentity } from "./probe.ts";
 import type { SessionSettings } from "./session.ts";
 import type { EraVerdict } from "./verdict.ts";
 
-/** How we introduce ourselves unless told otherwise. */
+/** How we introduce ourselves unless told otherwise. A constant, so that a bundle needs no package.json; a test compares. */
 export const CLIENT_INFO = { name: "pimcp", version: "0.1.0" } as const;
 
 export interface ConnectTaskOptions {
@@ -24,6 +24,7 @@ export interface ConnectTaskOptions {
 export class ConnectTask {
   readonly protocolVersion: ServerConfig["protocolVersion"];
   readonly probeTimeoutMs: number;
+  readonly requestTimeoutMs: number;
   readonly identity: ClientIdentity;
   readonly prior: EraVerdict | undefined;
   readonly signal: AbortSignal;
@@ -43,6 +44,7 @@ export class ConnectTask {
     const { signal: callers, timeoutMs } = options;
     this.protocolVersion = config.protocolVersion;
     this.probeTimeoutMs = config.probeTimeoutMs;
+    this.requestTimeoutMs = config.requestTimeoutMs;
     this.identity = { clientInfo: options.clientInfo ?? CLIENT_INFO, capabilities: options.capabilities ?? {} };
     this.prior = prior;
     this.signal = this.#ended.signal;
@@ -75,8 +77,13 @@ export class ConnectTask {
     return this.#settings();
   }
 
+  /** Milliseconds for a handshake: a request like any other, within what is left in all. */
+  handshakeMs(): number {
+    return Math.min(this.requestTimeoutMs, this.leftMs());
+  }
+
   leftMs(): number {
-    return Math.max(1, this.#deadline - performance.now());
+    return Math.max(1, Math.ceil(this.#deadline - performance.now()));
   }
 
   /** Why the signal is aborted. */

@@ -9,7 +9,7 @@ import type * as Sdk from "@modelcontextprotocol/client";
 import type { ServerConfig } from "../../schemas/config/server-config.ts";
 import { type Diagnostic, diagnostic } from "../../schemas/diagnostic.ts";
 import type { Failure } from "./failure.ts";
-import { printableTail, redact } from "./redact.ts";
+import { printableTail, redact, redactData } from "./redact.ts";
 import type { RequestOptions, RequestOutcome, Session, SessionOutcome } from "./session.ts";
 import type { EraVerdict } from "./verdict.ts";
 
@@ -27,6 +27,8 @@ export interface Connection {
   noise(): Diagnostic | undefined;
   /** How the server's process ended, in words that follow "the server process "; nothing while it runs or over HTTP. */
   ending(): string | undefined;
+  /** JSON data of the server without the credentials that it was given, and whether it repeated any. */
+  redact<T>(value: T): { readonly value: T; readonly found: boolean };
   /** The last lines of stderr, cleaned of secrets and control characters. */
   stderrTail(): string[];
   /** Calls back once, when the connection ends. The returned function stops that. */
@@ -39,6 +41,7 @@ export interface Connection {
 export interface ConnectionContext {
   readonly config: ServerConfig;
   readonly secrets: readonly string[];
+  readonly credentials: readonly string[];
   /** A new session, by the verdict given or by negotiation. */
   reconnect(verdict: EraVerdict | undefined, signal: AbortSignal): Promise<SessionOutcome>;
   onVerdictChanged(before: EraVerdict, after: EraVerdict): void;
@@ -155,6 +158,10 @@ class LiveConnection implements Connection {
 
   ending(): string | undefined {
     return this.#session.process?.ending;
+  }
+
+  redact<T>(value: T): { readonly value: T; readonly found: boolean } {
+    return redactData(value, this.#context.credentials);
   }
 
   stderrTail(): string[] {

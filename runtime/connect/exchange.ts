@@ -62,8 +62,10 @@ export class Exchange implements Transport {
   #awaited = 0;
   #held = false;
   #release: NodeJS.Timeout | undefined;
-  /** The oversize line that is streaming has failed its request already. */
+  /** Of the oversize line that is streaming it is known whose it is, and that request, if still open, has been failed. */
   #oversizeSettled = false;
+  /** Requests that were given up unanswered: their answers may still come, however late. */
+  readonly #givenUp = new Set<RequestId>();
   /** Messages that came while an earlier one is still being dispatched. */
   #queue: JSONRPCMessage[] = [];
   #waiting = false;
@@ -130,7 +132,7 @@ export class Exchange implements Transport {
   async #sendNotice(message: JSONRPCNotification, options?: TransportSendOptions): Promise<void> {
     const cancelled = message.method === "notifications/cancelled";
     const request = cancelled ? this.#open.get(message.params?.["requestId"] as RequestId) : undefined;
-    if (request !== undefined) this.#settled(request.id);
+    if (request !== undefined) this.#abandoned(request.id);
     try {
       await this.#wire.send(message, options);
     } catch (error) {
@@ -148,7 +150,7 @@ export class Exchange implements Transport {
     const awaited = method !== "subscriptions/listen";
     // The SDK gives up a legacy request by a notice alone, and its HTTP exchange would stay open.
     const giveUp = this.hasPerRequestStream && !options?.requestSignal ? new AbortController() : undefined;
-    options?.requestSignal?.addEventListener("abort", () => this.#settled(id), { once: true });
+    options?.requestSignal?.addEventListener("abort", () => this.#abandoned(id), { once: true });
     const request: OpenRequest = { id, method, slot, awaited, giveUp };
     this.#open.set(id, request);
     if (awaited) this.#awaited++;
@@ -157,6 +159,11 @@ export class Exchange implements Transport {
       this.#wire.hold?.(true);
     }
     return request;
+  }
+
+  #abandoned(id: RequestId): void {
+    if (this.#open.has(id)) this.#givenUp.add(id);
+    this.#settled(id);
   }
 
   #settled(id: RequestId): void {
@@ -184,6 +191,7 @@ export class Exchange implements Transport {
     if (kind.kind === "result" || kind.kind === "error") {
       const request = this.#answered(kind.id) ?? this.#answeredWithoutId(kind);
       if (request === undefined) {
+        this.#givenUp.delete(kind.id as RequestId);
         this.#strayResponses++;
         return;
       }
@@ -254,17 +262,23 @@ export class Exchange implements Transport {
     this.#fail(request, "the answer broke off");
   }
 
-  /** Fails the request as soon as it is known which one: by its id, or because it is the only one. */
+  /**
+   * Fails the request as soon as it is known which one: by its id, or because it is the only one whose answer can
+   * still come. An answer to a request that was given up fails no other.
+   */
   #oversize(message: OversizeMessage): void {
     const streaming = "head" in message;
     const settled = this.#oversizeSettled;
     this.#oversizeSettled = streaming && settled;
     if (settled) return;
     const id = streaming ? idInHead(message.head) : "id" in message ? message.id : idInTail(message.tail);
-    const only = this.#awaited === 1 ? this.#onlyAwaited() : undefined;
+    const only = this.#awaited === 1 && this.#givenUp.size === 0 ? this.#onlyAwaited() : undefined;
     const request = id === undefined ? only : this.#answered(id);
-    if (request === undefined) return;
-    this.#oversizeSettled = streaming;
+    this.#oversizeSettled = streaming && (id !== undefined || request !== undefined);
+    if (request === undefined) {
+      this.#givenUp.delete(id as RequestId);
+      return;
+    }
     const limitBytes = this.#wire.maxMessageBytes ?? 0;
     if (request.slot !== undefined) request.slot.oversize = { limitBytes };
     this.#fail(request, `the server's answer is longer than ${limitBytes} bytes`);

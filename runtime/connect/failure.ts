@@ -7,6 +7,7 @@ import type * as Sdk from "@modelcontextprotocol/client";
 import type { ServerConfig } from "../../schemas/config/server-config.ts";
 import { type Diagnostic, type DiagnosticCode, diagnostic } from "../../schemas/diagnostic.ts";
 import type { RpcError } from "./message.ts";
+import type { ProbeVerdict } from "./probe.ts";
 import { printableLine, redact, redactData } from "./redact.ts";
 
 /** Nothing in it holds a secret; `message` is one printable line. */
@@ -102,6 +103,12 @@ export function oversizeFailure(limitBytes: number): Failure {
   return { kind: "oversize", limitBytes, message: `the answer is longer than ${limitBytes} bytes` };
 }
 
+/** The versions a server offers instead, as the end of a sentence; nothing where it named none. */
+export function offersOf(verdict: ProbeVerdict | undefined, secrets: readonly string[]): string {
+  const offered = verdict !== undefined && "offered" in verdict ? verdict.offered : undefined;
+  return offered === undefined ? "" : `; it offers ${printableLine(redact(offered.join(", "), secrets))}`;
+}
+
 /** Statuses that say nothing about what a server can do, only that it can't now. */
 export function isTransientStatus(status: number): boolean {
   return status === 408 || status === 429 || status >= 500;
@@ -139,7 +146,9 @@ function codeIn(error: unknown, depth = 0): string | undefined {
   if (!(error instanceof Error) || depth > 5) return undefined;
   const { code } = error as NodeJS.ErrnoException;
   if (typeof code === "string") return code;
-  return codeIn(error.cause, depth + 1) ?? (error instanceof AggregateError ? codeIn(error.errors[0], depth + 1) : undefined);
+  return (
+    codeIn(error.cause, depth + 1) ?? (error instanceof AggregateError ? codeIn(error.errors[0], depth + 1) : undefined)
+  );
 }
 
 /** What is known beside the failure itself: of a process, and what went on, a step of ours or a request's method. */

@@ -4,7 +4,7 @@
  * unless notices are wanted: an open stream would keep a program from ending, and servers that only
  * POST answer it with statuses that mean nothing.
  */
-import { BodyTooLongError } from "./failure.ts";
+import { BodyTooLongError, RefusedPostError } from "./failure.ts";
 import { redact } from "./redact.ts";
 
 export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
@@ -17,6 +17,8 @@ export interface FetchOptions {
   readonly maxMessageBytes: number;
   /** Whether the server's own stream of notices is opened. */
   readonly listen: boolean;
+  /** A refused POST is thrown, but for 401, which the transport may answer with a sign-in: for one that keeps no status. */
+  readonly throwRefusals?: boolean;
   /** An answer to a POST outgrew the limit: the id of the request in its body. */
   readonly onTooLong?: ((id: unknown) => void) | undefined;
   /** For tests and hosts with a proxy. */
@@ -33,6 +35,7 @@ export function boundedFetch(options: FetchOptions): Fetch {
     }
     const text = redact(await readStart(response.body, MAX_ERROR_BYTES), options.secrets);
     const { status, statusText, headers } = response;
+    if (options.throwRefusals && init?.method === "POST" && status !== 401) throw new RefusedPostError(status, text);
     return new Response(nullBody(status) ? null : text, { status, statusText, headers: withoutLength(headers) });
   };
 }

@@ -1,7 +1,8 @@
 /**
  * Every page of a server's `tools/list`, whatever the server does with its cursors. Ends by itself: at the last
  * page, at a cursor that can't lead on, or at the caps below, and says so when something may be missing.
- * Entries are kept as sent; only those that no name can be told of are left out.
+ * Entries are kept as sent, but for credentials of ours that a server repeats; only those that no name can be told
+ * of are left out.
  */
 import { canonicalJson } from "../../schemas/canonical.ts";
 import type { ServerConfig } from "../../schemas/config/server-config.ts";
@@ -74,7 +75,7 @@ export async function listTools(connection: Connection, server: ListedServer, op
     cursor = page["nextCursor"] as string;
     cursors.add(cursor);
   }
-  const tools = distinct(named(entries, report), report);
+  const tools = distinct(discreet(named(entries, report), connection, report), report);
   return { ok: true, list: { tools, ...freshness(pages) }, diagnostics: report.diagnostics };
 }
 
@@ -136,6 +137,38 @@ function named(entries: readonly unknown[], report: Report): Entry[] {
     });
     return [];
   });
+}
+
+/**
+ * The entries without the credentials that the server was given: what is listed ends up in files. A tool that is named after
+ * one can't be called by another name, so it is left out.
+ */
+function discreet(entries: readonly Entry[], connection: Connection, report: Report): Entry[] {
+  const echoing = new Set<string>();
+  let unnamable = 0;
+  const kept = entries.flatMap(({ tool, index }): Entry[] => {
+    const { value, found } = connection.redact(tool);
+    if (found && value.name !== tool.name) {
+      unnamable++;
+      return [];
+    }
+    if (found) echoing.add(printableLine(tool.name, 80));
+    return [{ tool: value, index }];
+  });
+  if (unnamable > 0) {
+    const [are, their] =
+      unnamable === 1 ? ["1 tool is", "its name holds"] : [`${unnamable} tools are`, "their names hold"];
+    report("secret-echoed", `${are} left out: ${their} a secret that the server was given`);
+  }
+  if (echoing.size > 0)
+    report("secret-echoed", `repeats a secret that it was given in ${toolsText([...echoing])}; it is left out`);
+  return kept;
+}
+
+function toolsText(names: readonly string[]): string {
+  const shown = names.slice(0, 10).map((name) => `"${name}"`);
+  const more = names.length > shown.length ? ` and ${names.length - shown.length} more` : "";
+  return `${names.length === 1 ? "tool" : "tools"} ${shown.join(", ")}${more}`;
 }
 
 /** Without recursion: `JSON.parse` reads any depth, and what comes after would overflow the stack. */

@@ -17,7 +17,7 @@ import type { Fetch } from "./http-fetch.ts";
 import type { ClientIdentity } from "./probe.ts";
 import { printableTail, redact } from "./redact.ts";
 import { type ResolvedServer, resolveServer } from "./resolve.ts";
-import type { SessionOutcome } from "./session.ts";
+import { MAX_TIMER_MS, type SessionOutcome } from "./session.ts";
 import type { StdioTransport } from "./stdio.ts";
 import type { EraVerdict } from "./verdict.ts";
 
@@ -28,7 +28,10 @@ export interface OpenOptions {
   readonly prior?: EraVerdict | undefined;
   /** Aborts the opening; a connection once open is closed with `close`. */
   readonly signal?: AbortSignal | undefined;
-  /** Milliseconds for everything up to an open connection, default 60,000. */
+  /**
+   * Milliseconds for everything up to an open connection. Each step has its own limit (`probeTimeoutMs`,
+   * `requestTimeoutMs` for a handshake), so the default is what a slow server may need for all of them.
+   */
   readonly timeoutMs?: number | undefined;
   readonly clientInfo?: ClientIdentity["clientInfo"] | undefined;
   /** Client capabilities, default none. Servers may list other tools to other clients. */
@@ -53,9 +56,17 @@ export interface OpenOptions {
 
 export type OpenOutcome =
   | { readonly ok: true; readonly connection: Connection }
-  | { readonly ok: false; readonly diagnostic: Diagnostic };
+  | {
+      readonly ok: false;
+      readonly diagnostic: Diagnostic;
+      /** The last lines that the server's process wrote to stderr, cleaned of secrets and control characters. */
+      readonly stderr?: readonly string[] | undefined;
+    };
 
-const DEFAULT_TIMEOUT_MS = 60_000;
+/** Of a silent server: the probe, a handshake, and after a slow one a second probe and handshake. */
+function enoughMs({ probeTimeoutMs, requestTimeoutMs }: ServerConfig): number {
+  return probeTimeoutMs + 3 * requestTimeoutMs;
+}
 
 /** Fails with a resolution's codes, `server-unreachable`, `server-timeout`, `sign-in-needed`, `access-denied`, `server-unavailable` or `protocol-mismatch`. */
 export async function openConnection(config: ServerConfig, options: OpenOptions): Promise<OpenOutcome> {
@@ -77,10 +88,11 @@ export async function openConnection(config: ServerConfig, options: OpenOptions)
       prior = undefined;
     }
   }
-  if (!result.outcome.ok) return { ok: false, diagnostic: report(config, resolved, result.outcome.failure, result) };
+  if (!result.outcome.ok) return report(config, resolved, result.outcome.failure, result);
   const connection = connectionOver(result.outcome.session, {
     config,
     secrets: resolved.secrets,
+    credentials: resolved.credentials,
     reconnect: async (verdict, closing) => {
       const { outcome } = await attempt(verdict, closing);
       return outcome;
@@ -103,7 +115,7 @@ async function connect(
   prior: EraVerdict | undefined,
   signal: AbortSignal | undefined,
 ): Promise<Attempt> {
-  const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+  const timeoutMs = Math.min(options.timeoutMs ?? enoughMs(config), MAX_TIMER_MS);
   const task = new ConnectTask(config, resolved.secrets, prior, { ...options, timeoutMs, signal });
   try {
     if (task.signal.aborted) return { outcome: { ok: false, failure: task.stopped() }, doing: "connecting" };
@@ -144,14 +156,14 @@ function spoken(verdict: EraVerdict): string {
   return `${verdict.protocolVersion} (${verdict.transport})`;
 }
 
-function report(config: ServerConfig, resolved: ResolvedServer, failure: Failure, attempt: Attempt): Diagnostic {
+function report(config: ServerConfig, resolved: ResolvedServer, failure: Failure, attempt: Attempt): OpenOutcome {
   const { process, doing } = attempt;
   const clean = (text: string) => printableTail(redact(text, resolved.secrets));
   const printed = process === undefined ? [] : clean(process.noise.samples.join("\n")).map((line) => `stdout: ${line}`);
-  const found = failureDiagnostic(config, failure, {
-    doing,
-    ending: process?.ending,
+  const found = failureDiagnostic(config, failure, { doing, ending: process?.ending });
+  return {
+    ok: false,
+    diagnostic: { ...found, notes: [...found.notes, ...printed] },
     stderr: process === undefined ? [] : clean(process.stderrTail),
-  });
-  return { ...found, notes: [...found.notes, ...printed] };
+  };
 }

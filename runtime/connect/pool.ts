@@ -3,7 +3,6 @@
  * anew when it has died. An opening that failed is forgotten, so the next need tries again. Idle timers
  * don't keep a program from ending.
  */
-import type { Diagnostic } from "../../schemas/diagnostic.ts";
 import type { Connection } from "./connection.ts";
 import type { OpenOutcome } from "./open.ts";
 import type { RequestOptions, RequestOutcome } from "./session.ts";
@@ -26,7 +25,7 @@ export interface Pool {
     method: string,
     params?: Record<string, unknown>,
     options?: RequestOptions,
-  ): Promise<RequestOutcome | { readonly ok: false; readonly diagnostic: Diagnostic }>;
+  ): Promise<RequestOutcome | Extract<OpenOutcome, { ok: false }>>;
   /** The open connection to a server, if there is one. */
   peek(server: string): Connection | undefined;
   /** Closes one server's connection; the next need opens another. */
@@ -71,7 +70,7 @@ class ConnectionPool implements Pool {
     method: string,
     params?: Record<string, unknown>,
     options: RequestOptions = {},
-  ): Promise<RequestOutcome | { readonly ok: false; readonly diagnostic: Diagnostic }> {
+  ): Promise<RequestOutcome | Extract<OpenOutcome, { ok: false }>> {
     if (options.signal?.aborted) return { ok: false, failure: { kind: "cancelled", message: "cancelled" } };
     const entry = await this.#enter(server);
     entry.active++;

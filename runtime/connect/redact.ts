@@ -35,7 +35,8 @@ export function redactData<T>(value: T, secrets: readonly string[]): { readonly 
   const copy = (item: unknown): unknown => {
     if (typeof item === "string") return clean(item);
     // A number stands where a secret of digits was read as one.
-    if (typeof item === "number") return String(item).length >= MIN_NUMBER_LENGTH && secrets.includes(String(item)) ? clean(String(item)) : item;
+    if (typeof item === "number")
+      return String(item).length >= MIN_NUMBER_LENGTH && secrets.includes(String(item)) ? clean(String(item)) : item;
     if (typeof item !== "object" || item === null) return item;
     const target = Array.isArray(item) ? [] : {};
     left.push([item, target]);

@@ -6,8 +6,8 @@
  */
 import { stat } from "node:fs/promises";
 import { isAbsolute, resolve as resolvePath } from "node:path";
-import type { HttpSettings, ServerConfig, StdioSettings } from "../../schemas/config/server-config.ts";
 import { isSecretName, secretsIn, secretsOfArgs } from "../../schemas/config/secrets.ts";
+import type { HttpSettings, ServerConfig, StdioSettings } from "../../schemas/config/server-config.ts";
 import { type Diagnostic, type DiagnosticCode, diagnostic } from "../../schemas/diagnostic.ts";
 import { type Environment, expandHome, expandVariables, isCommandValue, variablesOf } from "../../schemas/expand.ts";
 import { runCommandValue } from "./command-value.ts";
@@ -95,7 +95,8 @@ function http(transport: HttpSettings, fields: FieldResolver): () => Promise<Res
   const { clientSecret, ...plain } = transport.oauth ?? {};
   const strings = Object.entries(plain).filter((entry): entry is [string, string] => typeof entry[1] === "string");
   const oauth = fields.record("oauth", Object.fromEntries(strings), () => false, false);
-  const secret = clientSecret === undefined ? undefined : fields.secret("oauth", "clientSecret", clientSecret, () => true);
+  const secret =
+    clientSecret === undefined ? undefined : fields.secret("oauth", "clientSecret", clientSecret, () => true);
   return async () => {
     const parsed = URL.canParse(url.value) ? new URL(url.value) : undefined;
     if (parsed === undefined || !/^https?:$/.test(parsed.protocol)) {

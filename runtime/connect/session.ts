@@ -51,7 +51,7 @@ export type SessionOutcome =
   | { readonly ok: false; readonly failure: Failure };
 
 /** Node's timers take no more. */
-const MAX_TIMER_MS = 2_147_483_647;
+export const MAX_TIMER_MS = 2_147_483_647;
 
 const asItComes = {
   "~standard": { version: 1 as const, vendor: "pimcp", validate: (value: unknown) => ({ value }) },

@@ -18,7 +18,8 @@ import type { ResolvedStdio } from "./resolve.ts";
 export const MAX_MESSAGE_BYTES = 256 * 1024 * 1024;
 const STDERR_TAIL_BYTES = 4096;
 const NOISE_LINES_KEPT = 3;
-const NOISE_LINE_BYTES = 512;
+/** More than is shown, so that no secret is cut to a part that isn't recognised. */
+const NOISE_LINE_BYTES = 4096;
 /** After its leader has exited, how long a group may still write to the pipes. */
 const DRAIN_MS = 300;
 
@@ -48,6 +49,7 @@ export class StdioTransport {
   #writer: LineWriter | undefined;
   #stderr: Buffer[] = [];
   #stderrBytes = 0;
+  #stderrCut = false;
   #held = true;
   #closed = false;
   #closing: Promise<void> | undefined;
@@ -74,9 +76,12 @@ export class StdioTransport {
     return typeof child?.exitCode === "number" ? `exited with status ${child.exitCode}` : undefined;
   }
 
-  /** The last 4 kB of stderr, raw. */
+  /** The lines that the last 4 kB of stderr hold whole, raw. A secret that is cut would not be recognised. */
   get stderrTail(): string {
-    return Buffer.concat(this.#stderr).subarray(-STDERR_TAIL_BYTES).toString("utf8");
+    const kept = Buffer.concat(this.#stderr);
+    const tail = kept.subarray(-STDERR_TAIL_BYTES);
+    const isCut = tail.length < kept.length || this.#stderrCut;
+    return tail.subarray(isCut ? tail.indexOf("\n") + 1 || tail.length : 0).toString("utf8");
   }
 
   /** Rejects with the `spawn` error (`code` ENOENT, EACCES, …) when the process can't be started. */
@@ -175,6 +180,7 @@ export class StdioTransport {
     if (this.#stderrBytes < 16 * STDERR_TAIL_BYTES) return;
     const tail = Buffer.from(Buffer.concat(this.#stderr).subarray(-STDERR_TAIL_BYTES));
     this.#stderr = [tail];
+    this.#stderrCut = true;
     this.#stderrBytes = tail.length;
   }
 

@@ -107,7 +107,8 @@ function literalPart(value: string): string {
 function namedParts(name: string, value: string): [string, string][] {
   const parts: [string, string][] = [[name, value]];
   if (/^\s*[[{]/.test(value)) return [...parts, ...jsonParts(value)];
-  for (const piece of value.split(/[;\s]+/)) {
+  // A value may hold spaces, or end at one: whichever is meant, it is found.
+  for (const piece of new Set([value, ...value.split(/;\s*/), ...value.split(/[;\s]+/)])) {
     const assignment = /^([\w.-]+)=(.*)$/s.exec(piece);
     if (assignment) parts.push([assignment[1]!, assignment[2]!]);
   }

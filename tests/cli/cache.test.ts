@@ -166,12 +166,12 @@ describe("cacheScope", () => {
       };
       return servers.map(({ tools }) => tools.map((one) => one.tool).join());
     };
-    expect(await toolsWith({ T_ONE: red, T_TWO: blue })).toEqual([`for_${red}`, `for_${blue}`]);
-    expect(await toolsWith({ T_ONE: red, T_TWO: blue })).toEqual([`for_${red}`, `for_${blue}`]);
+    expect(await toolsWith({ T_ONE: red, T_TWO: blue })).toEqual(["for_red", "for_blue"]);
+    expect(await toolsWith({ T_ONE: red, T_TWO: blue })).toEqual(["for_red", "for_blue"]);
     expect([...server.lists].sort()).toEqual([blue, red]);
     // Swapped: both lists are remembered, each for who may see it.
-    expect(await toolsWith({ T_ONE: blue, T_TWO: red })).toEqual([`for_${blue}`, `for_${red}`]);
-    expect(await toolsWith({ T_ONE: "green", T_TWO: red })).toEqual(["for_green", `for_${red}`]);
+    expect(await toolsWith({ T_ONE: blue, T_TWO: red })).toEqual(["for_blue", "for_red"]);
+    expect(await toolsWith({ T_ONE: "green", T_TWO: red })).toEqual(["for_green", "for_red"]);
     expect(server.lists).toContain("green");
     for (const file of filesBelow(work.cache)) {
       const text = readFileSync(file, "utf8").replaceAll("for_", "");

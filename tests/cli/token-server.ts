@@ -1,4 +1,5 @@
-/** An MCP server over HTTP whose private tool list depends on the bearer token: one tool called `for_<token>`. */
+/** An MCP server over HTTP whose private tool list depends on the bearer token: one tool called `for_red` for
+ * the token `red-…`. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
@@ -37,6 +38,6 @@ function replyTo(method: string | undefined, token: string, ttlMs: number): obje
     return { result: { protocolVersion: "2025-11-25", capabilities: { tools: {} }, serverInfo } };
   }
   if (method !== "tools/list") return { error: { code: -32601, message: "Method not found" } };
-  const tools = [{ name: `for_${token}`, inputSchema: { type: "object" } }];
+  const tools = [{ name: `for_${token.split("-")[0]}`, inputSchema: { type: "object" } }];
   return { result: { tools, ttlMs, cacheScope: "private" } };
 }

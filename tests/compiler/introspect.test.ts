@@ -114,6 +114,47 @@ describe("entries", () => {
   });
 });
 
+describe("credentials that are repeated", () => {
+  const secret = "s3cret-token-1";
+  const withToken = (options: Record<string, unknown>, token = secret) => {
+    const { config } = stub(options);
+    if (config.transport.kind !== "stdio") throw new Error("stdio");
+    const env = { ...config.transport.env, API_TOKEN: token };
+    return { ...config, transport: { ...config.transport, env } };
+  };
+
+  test("stand in no part of a snapshot and in no finding; what has one for a name is left out", async () => {
+    const tools = [
+      tool(secret),
+      tool("a", {
+        description: `x ${secret}`,
+        inputSchema: { type: "object", properties: { [secret]: { default: secret } } },
+      }),
+      tool("a", { description: secret }),
+      tool("b"),
+    ];
+    const options = { tools, instructions: secret, serverInfo: { name: secret, version: "1", title: secret } };
+    for (const era of ["legacy", "modern"]) {
+      const { snapshot, diagnostics, codes } = await ask(
+        withToken({ era, ...options, capabilities: { tools: {}, [secret]: {} } }),
+      );
+      expect(JSON.stringify([snapshot, diagnostics])).not.toContain(secret);
+      expect(names(snapshot)).toEqual(["a", "b"]);
+      expect(snapshot).toMatchObject({ instructions: "[redacted]", serverInfo: { name: "[redacted]" } });
+      expect(codes).toEqual(["secret-echoed", "secret-echoed", "duplicate-tool", "secret-echoed"]);
+    }
+  });
+
+  test("that are short or famous leave ordinary text alone", async () => {
+    const tools = [tool("password", { description: "abc and the password" })];
+    for (const token of ["abc", "password"]) {
+      const { snapshot, codes } = await ask(withToken({ tools }, token));
+      expect(snapshot?.tools).toEqual(tools);
+      expect(codes).toEqual([]);
+    }
+  });
+});
+
 describe("capabilities", () => {
   test("resources and prompts count when they can be listed", async () => {
     const options = { capabilities: { tools: {}, resources: {}, prompts: {} }, resources: true };
@@ -182,6 +223,27 @@ describe("failures", () => {
     expect(snapshot).toBeUndefined();
     expect(diagnostics).toMatchObject([{ code, message: expect.stringContaining(message) }]);
     expect(countProcesses(marker)).toBe(0);
+  });
+
+  test.each<[string, Record<string, unknown>]>([
+    ["auto", { protocolVersion: "auto" }],
+    ["legacy", { protocolVersion: "legacy" }],
+  ])("a server that never answers is overdue, not cancelled: %s", async (_, changes) => {
+    const silent = { silent: ["initialize", "server/discover"], stderr: "loading\n" };
+    const { config } = stub(silent, { requestTimeoutMs: 600, probeTimeoutMs: 200, ...changes });
+    const { diagnostics } = await ask(config);
+    expect(diagnostics).toMatchObject([
+      {
+        code: "server-timeout",
+        message: expect.stringContaining("no answer within 600 ms"),
+        notes: ["stderr: loading"],
+      },
+    ]);
+    // The limit for everything, too, is no cancellation.
+    const all = await ask({ ...config, requestTimeoutMs: 20_000 }, { timeoutMs: 700 });
+    expect(all.diagnostics).toMatchObject([{ code: "server-timeout" }]);
+    const cancelled = await ask(config, { signal: AbortSignal.abort() });
+    expect(cancelled.diagnostics).toMatchObject([{ message: expect.stringContaining("cancelled") }]);
   });
 
   test("an unavailable server over HTTP", async () => {

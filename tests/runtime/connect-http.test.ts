@@ -1,5 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the notation of mcp.json
-import { afterEach, describe, expect, test } from "vitest";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, describe, expect, onTestFinished, test } from "vitest";
 import type { Connection } from "../../runtime/connect/connection.ts";
 import { boundedFetch } from "../../runtime/connect/http-fetch.ts";
 import { type OpenOptions, openConnection } from "../../runtime/connect/open.ts";
@@ -255,6 +257,52 @@ describe("requests", () => {
     expect(new Set(server.log().map(({ authorization }) => authorization))).toEqual(
       new Set(["Bearer token-of-the-env"]),
     );
+  });
+});
+
+describe("SSE, refusing", () => {
+  /** An event stream whose messages are all answered with this status. */
+  async function refusing(status: number): Promise<ServerConfig> {
+    const server = createServer((request, response) => {
+      if (request.method === "POST") response.writeHead(status).end("not with s3cret-token-1");
+      else
+        response.writeHead(200, { "content-type": "text/event-stream" }).write("event: endpoint\ndata: /messages\n\n");
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/sse`;
+    return serverConfig({ kind: "http", url, headers: { "X-Api-Key": "s3cret-token-1" } });
+  }
+
+  test.each<[number, string]>([
+    [403, "access-denied"],
+    [503, "server-unavailable"],
+    [418, "protocol-mismatch"],
+  ])("a POST answered with %i is told as that", async (status, code) => {
+    const sse = { era: "legacy", verdict: "configured", protocolVersion: "2025-11-25", transport: "sse" } as const;
+    const outcome = await openConnection(await refusing(status), { ...surroundings, prior: sse });
+    expect(outcome).toMatchObject({ ok: false, diagnostic: { code } });
+    expect(JSON.stringify(outcome)).toContain(`HTTP ${status}: not with [redacted]`);
+  });
+
+  test("a stream that never names its endpoint ends at the limit of a request", async () => {
+    const server = createServer((_, response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders();
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/sse`;
+    const sse = { era: "legacy", verdict: "answered", protocolVersion: "2025-11-25", transport: "sse" } as const;
+    const config = serverConfig({ kind: "http", url, headers: {} }, { requestTimeoutMs: 300 });
+    const outcome = await openConnection(config, { ...surroundings, prior: sse });
+    server.closeAllConnections();
+    server.close();
+    expect(outcome).toMatchObject({
+      ok: false,
+      diagnostic: { code: "server-timeout", message: expect.stringContaining("no answer within 300 ms") },
+    });
   });
 });
 

@@ -175,9 +175,34 @@ describe("auto, failing", () => {
       { silent: ["initialize", "server/discover"], stderr: "loading\n" },
       { probeTimeoutMs: 200 },
     );
-    const finding = await refused(config, { timeoutMs: 800 });
-    expect(finding).toMatchObject({ code: "server-timeout", notes: ["stderr: loading"] });
+    const outcome = await openConnection(config, { ...surroundings, timeoutMs: 800 });
+    expect(outcome).toMatchObject({ ok: false, diagnostic: { code: "server-timeout" }, stderr: ["loading"] });
     expect(countProcesses(marker)).toBe(0);
+  });
+
+  test.each<[string, Record<string, unknown>, Partial<OpenOptions>, string]>([
+    ["auto", { protocolVersion: "auto" }, {}, "waiting for the answer to initialize"],
+    ["legacy", { protocolVersion: "legacy" }, {}, "waiting for the answer to initialize"],
+    ["pinned", { protocolVersion: MODERN }, {}, "waiting for the answer to server/discover"],
+    ["known", {}, { prior: legacy }, "waiting for the answer to initialize"],
+  ])("%s: a handshake takes no longer than a request may", async (_, changes, options, doing) => {
+    const limits = { requestTimeoutMs: 500, probeTimeoutMs: 200 };
+    const { config, marker } = stub({ silent: ["initialize", "server/discover"] }, { ...limits, ...changes });
+    const finding = await refused(config, options);
+    expect(finding).toMatchObject({
+      code: "server-timeout",
+      message: `server "s": no answer within 500 ms while ${doing}`,
+    });
+    expect(countProcesses(marker)).toBe(0);
+  });
+
+  test("what a server claims to offer is a line without secrets", async () => {
+    const env = { TOKEN: "s3cret-token-1" };
+    const { config } = stub({ era: "modern", supportedVersions: ["2027-01-01\u0007", "s3cret-token-1"] });
+    const { transport } = config;
+    if (transport.kind !== "stdio") throw new Error("stdio");
+    const finding = await refused({ ...config, transport: { ...transport, env: { ...transport.env, ...env } } });
+    expect(finding.message).toMatch(/it offers 2027-01-01, \[redacted\]/);
   });
 
   test("an abort ends the attempt and its processes", async () => {

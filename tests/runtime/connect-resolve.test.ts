@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { printableLine, printableTail, redact } from "../../runtime/connect/redact.ts";
+import { printableLine, printableTail, redact, redactData } from "../../runtime/connect/redact.ts";
 import { type ResolvedHttp, type ResolvedStdio, resolveServer } from "../../runtime/connect/resolve.ts";
 import type { ServerConfig, StdioSettings } from "../../schemas/config/server-config.ts";
 import { expandHome, expandVariables, hasVariables, isCommandValue, variablesOf } from "../../schemas/expand.ts";
@@ -106,6 +106,74 @@ describe("resolveServer", () => {
     expect(server.secrets).toEqual(expect.arrayContaining(["s3cret-value", "from-command"]));
   });
 
+  const words = "correct-horse-battery-staple";
+  test.each<[string, Partial<StdioSettings>, string[], string[]]>([
+    ["a secret's name makes words a credential", { env: { GH_PAT: words } }, [words], [words]],
+    ["elsewhere words are kept out of messages alone", { env: { NOTE: words } }, [words], []],
+    ["nor does a variable make a credential of words", { env: { WHERE: "${P_REGION}" } }, ["eu-central-1"], []],
+    ["unless it is called one", { env: { X: "${P_PASS}" } }, ["eu-central-1"], ["eu-central-1"]],
+    ["what doesn't read like words is one", { env: { X: "aB3dE5gH7" } }, ["aB3dE5gH7"], ["aB3dE5gH7"]],
+    [
+      "paths, numbers, switches and short words are none",
+      {
+        env: { A: "/srv/data", B: "8080", C: "true", D: "eu-west-1", E: "~/x y/z.db", F: "https://api.test/v1/items" },
+      },
+      [],
+      [],
+    ],
+    [
+      "names that speak of one are none",
+      { env: { MAX_TOKENS: "4000", TOKEN_FILE: "/run/token", AUTH_MODE: "oauth" } },
+      [],
+      [],
+    ],
+    ["famous values are none", { env: { PASSWORD: "password", SECRET: "changeme" } }, [], []],
+    ["a default", { env: { API_KEY: "${P_NO:-aB3dE5gH7}" } }, ["aB3dE5gH7"], ["aB3dE5gH7"]],
+    ["an option", { args: ["--api-key", "plainword"] }, ["plainword"], ["plainword"]],
+    ["an option with =", { args: ["--token=plainword"] }, ["plainword"], ["plainword"]],
+    ["other arguments are none", { args: ["-y", "package@1.2", "--root", "/data", "token-server:1.2"] }, [], []],
+    ["a header among arguments", { args: ["--header=Authorization: Bearer plainword"] }, ["plainword"], ["plainword"]],
+    [
+      "a URL's password and query",
+      { args: ["redis://:pl%40in@h/0?password=other1"] },
+      ["pl%40in", "pl@in", "other1"],
+      ["pl%40in", "pl@in", "other1"],
+    ],
+  ])("%s", async (_, settings, secrets, credentials) => {
+    const env = { ...variables, P_REGION: "eu-central-1", P_PASS: "eu-central-1" };
+    const outcome = await resolve(entry(settings), { env });
+    const found = outcome.ok ? outcome.resolved : undefined;
+    expect([...found!.credentials].sort()).toEqual([...credentials].sort());
+    const whole = Object.values(settings.env ?? {}).filter((value) => secrets.some((secret) => value.includes(secret)));
+    expect(new Set([...found!.secrets])).toEqual(
+      new Set([...secrets, ...whole.filter((value) => !value.includes("$"))]),
+    );
+  });
+
+  test("of an address: user, password, query and opaque parts of its path; of Basic, its password too", async () => {
+    const basic = Buffer.from("me:pass:word1").toString("base64");
+    const server = await resolved<ResolvedHttp>(
+      serverConfig({
+        kind: "http",
+        url: "https://ghp_0123456789abcdef@x.test/api/mcp/s/NmQ4YjA3M2QtZTk5Zi00/mcp?key=k1e2y3&page=2",
+        headers: { Authorization: `Basic ${basic}`, Accept: "application/json", "X-Mode": "relaxed" },
+      }),
+    );
+    expect([...server.credentials].sort()).toEqual(
+      [
+        "ghp_0123456789abcdef",
+        "NmQ4YjA3M2QtZTk5Zi00",
+        "k1e2y3",
+        `Basic ${basic}`,
+        basic,
+        "me:pass:word1",
+        "pass:word1",
+      ].sort(),
+    );
+    expect(server.secrets).toContain("relaxed");
+    expect(server.secrets).not.toContain("application/json");
+  });
+
   test("url, headers and oauth are expanded; header values are secrets, with and without their scheme", async () => {
     const server = await resolved<ResolvedHttp>(
       serverConfig({
@@ -180,6 +248,20 @@ describe("text of others", () => {
     );
     expect(redact('{"k":"a\\"b\\nc-long"}', ['a"b\nc-long'])).toBe('{"k":"[redacted]"}');
     expect(redact("x\ud800secret y", ["\ud800secret"])).toBe("x[redacted] y");
+  });
+
+  test("of data, keys and texts are cleaned at any depth, and the rest is as it was", () => {
+    const data = JSON.parse(
+      '{"__proto__":{"a-secret-1":["x a-secret-1"]},"n":123456789,"m":1234567,"b":null,"t":true}',
+    );
+    const { value, found } = redactData(data, ["a-secret-1", "123456789", "1234567"]);
+    expect(found).toBe(true);
+    expect(JSON.stringify(value)).toBe(
+      '{"__proto__":{"[redacted]":["x [redacted]"]},"n":"[redacted]","m":1234567,"b":null,"t":true}',
+    );
+    expect(redactData(data, ["other-secret"])).toEqual({ value: data, found: false });
+    const deep = JSON.parse(`${"[".repeat(100_000)}"a-secret-1"${"]".repeat(100_000)}`);
+    expect(redactData(deep, ["a-secret-1"]).found).toBe(true);
   });
 
   test("control, colour and bidirectional characters go, long lines are cut between characters", () => {

@@ -191,6 +191,18 @@ describe("large messages", () => {
     expect(await call(connection, "big", { bytes: 50_000 })).toHaveLength(50_000);
   });
 
+  test.each([
+    ["first", true],
+    ["last", false],
+  ])("one that nobody waits for any more fails no other call, with its id %s", async (_, idFirst) => {
+    const { config, methods } = stub({ idFirst, delayMs: { "tools/call": 600 } });
+    const connection = await connect(config, small);
+    const late = await call(connection, "big", { bytes: 3_000_000 }, { timeoutMs: 200 });
+    expect(late).toMatchObject({ kind: "timeout" });
+    expect(await call(connection, "echo", { n: 1 })).toBe('{"n":1}');
+    expect(methods().filter((method) => method === "tools/call")).toHaveLength(2);
+  });
+
   test("50 MB arrive whole", async () => {
     const connection = await connect(stub({}).config);
     const text = await call(connection, "big", { bytes: 50_000_000 });
@@ -285,8 +297,21 @@ describe("processes", () => {
     );
     expect(outcome).toMatchObject({
       ok: false,
-      diagnostic: { code: "server-unreachable", notes: ["stderr: bad token [redacted]"] },
+      diagnostic: { code: "server-unreachable", notes: [] },
+      stderr: ["bad token [redacted]"],
     });
+  });
+
+  test("a long stderr is cut between lines, so that no part of a secret is left", async () => {
+    const secret = `s3cret-${"k".repeat(300)}-end`;
+    const { config } = stub({ exitAtStart: 1, stderr: `${`${secret}\n`.repeat(40)}last\n` });
+    const { transport } = config;
+    if (transport.kind !== "stdio") throw new Error("stdio");
+    const env = { ...transport.env, API_TOKEN: secret };
+    const outcome = await openConnection({ ...config, transport: { ...transport, env } }, surroundings);
+    const stderr = outcome.ok ? [] : outcome.stderr!;
+    expect(stderr.at(-1)).toBe("last");
+    expect(new Set(stderr)).toEqual(new Set(["[redacted]", "last"]));
   });
 
   test("a command that isn't there is named", async () => {

@@ -32,7 +32,7 @@ describe("a server that dies in mid-call", () => {
     await runtime.call("s", "stderr", { text: "disk on fire" });
     const error = await failure(runtime.call("s", "crash", { status: 9 }));
     expect(error).toMatchObject({ name: "ServerError", server: "s", stderrTail: "disk on fire" });
-    expect(error.message).toMatch(/exited with status 9 while tools\/call/);
+    expect(error.message).toMatch(/exited with status 9 during tools\/call/);
     expect(error.cause).toMatchObject({ kind: "closed" });
     expect((await runtime.call("s", "echo", { n: 1 })).text).toBe('{"n":1}');
     expect(count(stub, "tools/call")).toBe(3);
@@ -300,7 +300,7 @@ describe("open", () => {
 
 describe("a server that refuses", () => {
   test.each<[number, RegExp]>([
-    [401, /sign-in is needed.*pimcp login s/],
+    [401, /sign-in is needed.*; give the server an Authorization header$/],
     [403, /access was denied/],
     [503, /unavailable.*503/],
   ])("HTTP %i is said as what it is", async (status, wanted) => {
@@ -324,6 +324,17 @@ describe("a server that refuses", () => {
     expect(failed.message).toContain("exceeded");
     expect(failed.message).not.toContain("\u001b");
     expect(failed.cause).toMatchObject({ kind: "rpc-error", error: { code: -32050, data: { left: 0 } } });
+  });
+
+  test.each<[string, RegExp]>([
+    ["http://127.0.0.1:1/mcp", /unavailable \(network error \(bad port\)\)/],
+    ["http://127.0.0.1:9/mcp", /unavailable \(network error \((?:ECONNREFUSED|bad port)\)\)/],
+  ])("an address that can't be reached says why: %s", async (url, wanted) => {
+    const project = await compiled({ s: new Stub({ tools: TOOLS }).entry });
+    project.servers({ s: { type: "http", url } });
+    const error = await failure((await project.runtime()).call("s", "echo"));
+    expect(error.message).toMatch(wanted);
+    expect(error.cause).toMatchObject({ code: "server-unavailable" });
   });
 
   test("a command that isn't there, and an exit at the start with its stderr", async () => {
@@ -364,6 +375,28 @@ describe("the configuration", () => {
     for (const _ of [1, 2]) await runtime.call("s", "echo");
     expect(project.notices).toMatchObject([{ code: "config-newer", severity: "warning" }]);
     expect(project.notices[0]!.message).toContain("pimcp compile");
+  });
+
+  test("a connection that is opened anew is opened with the settings of then", async () => {
+    const stub = new Stub({ tools: [...TOOLS, declared("env", { type: "object" })] });
+    const project = await compiled({ s: stub.entry });
+    const runtime = await project.runtime();
+    const mode = () => runtime.call("s", "env", { names: ["MODE"] }).then(({ text }) => text);
+    const configure = (MODE: string) => project.servers({ s: { ...stub.entry, env: { ...stub.entry.env, MODE } } });
+    configure("one");
+    expect(await mode()).toBe('["one"]');
+    configure("second");
+    expect(await mode()).toBe('["one"]');
+    await failure(runtime.call("s", "crash"));
+    expect(await mode()).toBe('["second"]');
+    // Torn in the middle of an edit: what held before goes on.
+    project.write("project/mcp.json", '{"mcpServers": {');
+    await failure(runtime.call("s", "crash"));
+    expect(await mode()).toBe('["second"]');
+    expect(project.codes()).toContain("config-syntax");
+    project.servers({});
+    await failure(runtime.call("s", "crash"));
+    expect((await failure(runtime.call("s", "echo"))).message).toContain("is in no mcp.json");
   });
 
   test("what is no longer in mcp.json can't be called, and it is said why", async () => {
