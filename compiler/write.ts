@@ -202,20 +202,17 @@ function isInside(folder: string, path: string): boolean {
 
 type Found = { kind: "absent" } | { kind: "text"; text: string } | { kind: "other" };
 
-async function read(path: string): Promise<Found> {
+async function read(path: string, tries = 2): Promise<Found> {
   try {
     return { kind: "text", text: await readFile(path, "utf8") };
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : undefined;
-    if (code === "ENOENT" || code === "ENOTDIR") {
-      // A dangling link is somebody's, though nothing can be read through it.
-      const linked = await lstat(path).then(
-        () => true,
-        () => false,
-      );
-      return { kind: linked ? "other" : "absent" };
-    }
-    return { kind: "other" };
+    if (code !== "ENOENT" && code !== "ENOTDIR") return { kind: "other" };
+    const entry = await lstat(path).catch(() => undefined);
+    if (!entry) return { kind: "absent" };
+    // A dangling link is somebody's, though nothing can be read through it; anything else came just now, from
+    // another compile.
+    return entry.isSymbolicLink() || tries <= 1 ? { kind: "other" } : read(path, tries - 1);
   }
 }
 

@@ -25,7 +25,8 @@ export interface CachedSnapshot {
   readonly fetchedAt: number;
 }
 
-const FORMAT = 1;
+/** Raised with any change of what is kept of a list. */
+const FORMAT = 2;
 
 /** Finds the list for this server and these credentials, however old. */
 export async function findSnapshot(

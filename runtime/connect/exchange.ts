@@ -12,7 +12,8 @@ import type {
   Transport,
   TransportSendOptions,
 } from "@modelcontextprotocol/client";
-import { classifyMessage, type IncomingMessage, idInHead, idInTail, isObject, type RequestId } from "./message.ts";
+import { tidyInitializeResult } from "./initialize-result.ts";
+import { classifyMessage, type IncomingMessage, idInHead, idInTail, type RequestId } from "./message.ts";
 import { type ResultSlot, slotOf, standInFor } from "./result-slot.ts";
 
 /** What a transport knows of a message too long to be delivered: its beginning, later its end, or whom it answers. */
@@ -292,21 +293,4 @@ export class Exchange implements Transport {
 
 function errorResponse(request: OpenRequest, error: { code: number; message: string; data?: unknown }): JSONRPCMessage {
   return { jsonrpc: "2.0", id: request.id, error };
-}
-
-/** Only what the SDK needs of it, so that a careless `serverInfo` or capability doesn't fail the handshake. */
-function tidyInitializeResult(raw: Record<string, unknown>): Record<string, unknown> {
-  const { protocolVersion, capabilities, serverInfo, instructions } = raw;
-  const info = isObject(serverInfo) ? serverInfo : {};
-  return {
-    protocolVersion,
-    capabilities: isObject(capabilities)
-      ? Object.fromEntries(Object.entries(capabilities).filter(([, capability]) => isObject(capability)))
-      : {},
-    serverInfo: {
-      name: typeof info["name"] === "string" ? info["name"] : "",
-      version: typeof info["version"] === "string" ? info["version"] : "",
-    },
-    ...(typeof instructions === "string" && { instructions }),
-  };
 }

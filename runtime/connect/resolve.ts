@@ -6,7 +6,7 @@
  */
 import { stat } from "node:fs/promises";
 import { isAbsolute, resolve as resolvePath } from "node:path";
-import { isSecretName, secretsIn, secretsOfArgs } from "../../schemas/config/secrets.ts";
+import { isPlain, isSecretName, secretsIn, secretsOfArgs } from "../../schemas/config/secrets.ts";
 import type { HttpSettings, ServerConfig, StdioSettings } from "../../schemas/config/server-config.ts";
 import { type Diagnostic, type DiagnosticCode, diagnostic } from "../../schemas/diagnostic.ts";
 import { type Environment, expandHome, expandVariables, isCommandValue, variablesOf } from "../../schemas/expand.ts";
@@ -73,6 +73,8 @@ function stdio(transport: StdioSettings, fields: FieldResolver): () => Promise<R
     const inherited = Object.entries(fields.options.env).filter(
       (entry): entry is [string, string] => entry[1] !== undefined,
     );
+    // The child has them all, so it can repeat them all.
+    for (const [name, value] of inherited) fields.known.keepAll(secretsIn(name, value).filter((one) => !isPlain(one)));
     return {
       ok: true,
       resolved: {

@@ -55,8 +55,8 @@ describe("cached lists", () => {
   test.each([
     ["cut to ten bytes", (text: string) => text.slice(0, 10)],
     ["empty", () => ""],
-    ["somebody else's", () => '{"format":1,"tools":[]}'],
-    ["of another format", (text: string) => text.replace('"format":1', '"format":2')],
+    ["somebody else's", () => '{"format":2,"tools":[]}'],
+    ["of another format", (text: string) => text.replace('"format":2', '"format":1')],
     ["not a list of tools", (text: string) => text.replace('"tools":[', '"tools":[7,')],
   ])("a file that is %s is a miss and is written anew", async (_, damage) => {
     const folder = scratchFolder();

@@ -150,6 +150,18 @@ describe("resolveServer", () => {
     );
   });
 
+  test("a child's inherited credentials are known too, for it could repeat them", async () => {
+    const env = {
+      ...variables,
+      GH_TOKEN: "ghp_0123456789abcdef",
+      DB: "mysql://u:pw3K9x2q@h",
+      API_KEY: "none yet",
+      N: "x1y2z3q9",
+    };
+    const outcome = await resolve(entry({}), { env });
+    expect(outcome.ok && outcome.resolved.credentials).toEqual(["ghp_0123456789abcdef", "pw3K9x2q"]);
+  });
+
   test("of an address: user, password, query and opaque parts of its path; of Basic, its password too", async () => {
     const basic = Buffer.from("me:pass:word1").toString("base64");
     const server = await resolved<ResolvedHttp>(
