@@ -2,12 +2,12 @@
  * Declarations: time and tokens a tool against `renderDeclarations` of @earendil-works/pi-codemode, on the
  * same schemas in the same run, taking turns. Prints a markdown table.
  *
- *   npx node tests/bench/declarations.bench.mjs      (Node 22, which reads TypeScript; a devDependency)
+ *   npm run bench -- declarations
  */
 import { readFileSync } from "node:fs";
 import { renderDeclarations } from "@earendil-works/pi-codemode";
-import { renderDeclaration } from "../../compiler/render/declaration.ts";
-import { declarationTokens, tokensOf } from "../../compiler/render/declarations-file.ts";
+import { renderDeclaration } from "../../dist/compiler/render/declaration.js";
+import { declarationTokens, tokensOf } from "../../dist/compiler/render/declarations-file.js";
 import { syntheticTools } from "./declaration-tools.mjs";
 
 const ROUNDS = 15;

@@ -36,18 +36,16 @@ const sections = earlierSections();
 for (const name of sections.keys()) if (!there.includes(name)) sections.delete(name);
 let failed = false;
 for (const name of asked.length > 0 ? asked : there) {
-  // Some read the sources themselves; where types are stripped anyway the flag changes nothing.
-  const args = ["--experimental-strip-types", "--no-warnings", `tests/bench/${name}${SUFFIX}`];
-  const usable = process.allowedNodeEnvironmentFlags.has("--experimental-strip-types") ? args : args.slice(-1);
+  const file = `tests/bench/${name}${SUFFIX}`;
   console.error(`running ${name}`);
-  const { status, stdout, stderr } = spawnSync(process.execPath, usable, { cwd: root, encoding: "utf8" });
+  const { status, stdout, stderr } = spawnSync(process.execPath, [file], { cwd: root, encoding: "utf8" });
   if (status !== 0) {
     failed = true;
     console.error(`${name} ended with ${status}\n${stderr}`);
     continue;
   }
   process.stdout.write(`${stdout.trimEnd()}\n\n`);
-  sections.set(name, `## ${name}\n\n\`node ${usable.join(" ")}\` on ${machine}\n\n${stdout.trim()}\n`);
+  sections.set(name, `## ${name}\n\n\`node ${file}\` on ${machine}\n\n${stdout.trim()}\n`);
 }
 const sorted = [...sections].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, text]) => text);
 const head = "# Benchmarks\n\nMade by `npm run bench`. Times depend on the machine; ratios within a table hardly do.\n";

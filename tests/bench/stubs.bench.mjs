@@ -1,9 +1,9 @@
 // Stub generation against json-schema-to-typescript called once per schema, for 30, 300 and 3,000 tools, and from a full cache.
-// Run: npx node --experimental-strip-types --no-warnings tests/bench/stubs.bench.mjs
+// Run: npm run bench -- stubs
 import { performance } from "node:perf_hooks";
 import converter from "json-schema-to-typescript";
-import { renderStub } from "../../compiler/stubs/stub-file.ts";
-import { createTypeSource } from "../../compiler/stubs/type-source.ts";
+import { renderStub } from "../../dist/compiler/stubs/stub-file.js";
+import { createTypeSource } from "../../dist/compiler/stubs/type-source.js";
 
 const TOOLS_PER_SERVER = 30;
 
