@@ -179,17 +179,36 @@ function nameScores(segments: readonly SearchSegment[], query: string): Map<numb
 const unquoted = (piece: string): string => piece.replace(/^["'`(]+|["'`):?!]+$/g, "");
 
 /** Documents whose folded name, own name, `server/tool` or `server.tool` is `piece`; else those that differ in case alone. */
-function documentsNamed({ tools, index }: SearchFile, piece: string): number[] {
+function documentsNamed(file: SearchFile, piece: string): readonly number[] {
+  const names = namesOf(file);
   const cut = piece.search(/[/.]/);
-  const server = cut > 0 ? piece.slice(0, cut) : undefined;
-  const own = piece.slice(cut + 1);
-  const found: number[] = [];
-  tools.forEach((tool, document) => {
-    const qualified = server !== undefined && tool.tool === own && tool.server === server;
-    if (qualified || tool.tool === piece || tool.name === piece) found.push(document);
+  const qualified =
+    cut > 0
+      ? (names.get(piece.slice(cut + 1)) ?? []).filter((document) => {
+          const { server, tool } = file.tools[document]!;
+          return server === piece.slice(0, cut) && tool === piece.slice(cut + 1);
+        })
+      : [];
+  const found = [...qualified, ...(names.get(piece) ?? [])];
+  return found.length > 0 ? found : documentsSpelled(file, piece);
+}
+
+/** Documents by folded and by own name: made once for an index, since every word of a query may be a name. */
+const namesByFile = new WeakMap<SearchFile, Map<string, number[]>>();
+
+function namesOf(file: SearchFile): Map<string, number[]> {
+  const known = namesByFile.get(file);
+  if (known) return known;
+  const names = new Map<string, number[]>();
+  file.tools.forEach(({ name, tool }, document) => {
+    for (const one of name === tool ? [name] : [name, tool]) {
+      const documents = names.get(one);
+      if (documents) documents.push(document);
+      else names.set(one, [document]);
+    }
   });
-  if (found.length > 0) return found;
-  return documentsSpelled({ tools, index }, piece);
+  namesByFile.set(file, names);
+  return names;
 }
 
 /** Documents whose own name is `words` when case and separators are set aside. */
