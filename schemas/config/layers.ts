@@ -171,6 +171,11 @@ function reportLoose(layers: Layers, placed: PlacedOverride, broken: ReadonlySet
     layers.diagnostics.push(diagnostic("no-effect", message, { ...location, server: name, notes }));
   } else if (base) {
     warnDefinitionFields(layers, placed);
+    if (entry.override.enabled === true && !base.entry.enabled) {
+      const notes = ["a user's artifacts are the same in every project, and hold no disabled server; enable it there"];
+      const message = `enabled has no effect: ${quoted(name)} is disabled at ${placeOf(base.entry.location)}`;
+      layers.diagnostics.push(diagnostic("no-effect", message, { ...location, server: name, notes }));
+    }
   } else if (broken.has(name)) {
     return;
   } else if (entry.definitionFields.length > 0 || !overridesSomething(entry.override)) {

@@ -131,6 +131,15 @@ describe("which entry counts", () => {
     expect(value.servers[0]).not.toHaveProperty("maxOutputBytes");
   });
 
+  test("a server that the user disabled can't be enabled by a project, and it says so", () => {
+    const { diagnostics } = layered({
+      user: servers({ s: stdio("x", { enabled: false }) }),
+      "mcp.json": servers({ s: { enabled: true } }),
+    });
+    expect(diagnostics).toMatchObject([{ code: "no-effect", server: "s", file: "mcp.json" }]);
+    expect(diagnostics[0]!.message).toContain("disabled at ");
+  });
+
   test("an override in the user's own file is a broken definition", () => {
     const { value, diagnostics } = layered({ user: servers({ s: { enabled: false } }) });
     expect(diagnostics.map((one) => one.code)).toEqual(["invalid-server"]);
