@@ -7,6 +7,7 @@ const steps = [
   ["What an agent can reach, and what it costs", ["list"]],
   ["Find a tool by what it does", ["search", "read a file", "--limit", "3"]],
   ["One tool as the model sees it", ["describe", "filesystem/read_text_file"]],
+  ["And called: connected now, for the first time", ["call", "everything", "get-sum", "a=20", "b=22"]],
 ];
 for (const [title, args] of steps) {
   console.log(`\n── ${title}\n$ pimcp ${args.map((arg) => (arg.includes(" ") ? `"${arg}"` : arg)).join(" ")}`);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { type AcquireOptions, acquireAll } from "../../compiler/acquire.ts";
 import { type IntrospectOptions, introspect } from "../../compiler/introspect/introspect.ts";
-import { introspectAll } from "../../compiler/introspect/introspect-all.ts";
 import type { ServerConfig } from "../../schemas/config/server-config.ts";
 import { countProcesses, serverConfig, startHttpStub, stub, surroundings } from "../servers/run.ts";
 
@@ -255,16 +255,35 @@ describe("failures", () => {
 });
 
 describe("several servers", () => {
+  /** Asks them all, with nothing cached and nothing compiled before. */
+  const askAll = async (servers: readonly ServerConfig[], options: Partial<AcquireOptions> = {}) => {
+    const { value } = await acquireAll(servers, {
+      introspect: (server, signal) => introspect(server, { ...surroundings, signal }),
+      cache: {
+        find: async () => undefined,
+        freshUntil: () => 0,
+        store: async (_, snapshot) => ({ snapshot, fetchedAt: 0 }),
+      },
+      previous: () => undefined,
+      refresh: false,
+      offline: false,
+      concurrency: 8,
+      signal: new AbortController().signal,
+      onProgress: () => {},
+      ...options,
+    });
+    return value;
+  };
+
   test("outcomes in the order given, one that fails harms none, none is left running", async () => {
     const slow = stub({ startMs: 500 });
     const quick = stub({ era: "modern" });
     const missing = serverConfig({ kind: "stdio", command: "no-such-command-here", args: [], env: {} }, { name: "m" });
     const events: string[] = [];
-    const outcomes = await introspectAll([slow.config, missing, quick.config], {
-      ...surroundings,
+    const outcomes = await askAll([slow.config, missing, quick.config], {
       onProgress: ({ kind, server }) => events.push(`${kind} ${server}`),
     });
-    expect(outcomes.map(({ value }) => value?.era)).toEqual(["legacy", undefined, "modern"]);
+    expect(outcomes.map(({ snapshot }) => snapshot?.era)).toEqual(["legacy", undefined, "modern"]);
     expect(events.filter((event) => event.startsWith("done"))).toHaveLength(3);
     expect([slow, quick].map(({ marker }) => countProcesses(marker))).toEqual([0, 0]);
   });
@@ -273,8 +292,7 @@ describe("several servers", () => {
     let running = 0;
     let most = 0;
     const servers = Array.from({ length: 5 }, () => stub({}).config);
-    await introspectAll(servers, {
-      ...surroundings,
+    await askAll(servers, {
       concurrency: 2,
       onProgress: ({ kind }) => {
         running += kind === "asking" ? 1 : -1;
@@ -291,8 +309,8 @@ describe("several servers", () => {
     const cancel = new AbortController();
     setTimeout(() => cancel.abort(), 500);
     const configs = servers.map(({ config }) => config);
-    const outcomes = await introspectAll(configs, { ...surroundings, signal: cancel.signal, concurrency: 2 });
-    expect(outcomes.map(({ value }) => value)).toEqual([undefined, undefined, undefined, undefined]);
+    const outcomes = await askAll(configs, { signal: cancel.signal, concurrency: 2 });
+    expect(outcomes.map(({ snapshot }) => snapshot)).toEqual([undefined, undefined, undefined, undefined]);
     expect(servers.map(({ marker }) => countProcesses(marker))).toEqual([0, 0, 0, 0]);
   });
 });
