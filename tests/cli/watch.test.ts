@@ -43,12 +43,13 @@ test("compiles at once, and once for a burst of 20 writes", async () => {
   const watching = watch(work);
   expect(statuses(await watching.built(1))).toEqual({ s0: "compiled/live" });
   for (let n = 1; n <= 20; n++) work.servers({ [`s${n}`]: entry });
-  const json = await watching.built(2);
+  await watching.built(2);
   // The burst may straddle the beginning of a build; what counts is that there are not 20, and that the last state won.
   await settle();
   expect(watching.builds().length).toBeLessThanOrEqual(3);
   expect(statuses(watching.builds().at(-1)!)).toEqual({ s20: "compiled/live" });
-  expect(json.files.length).toBeGreaterThan(0);
+  // A build in between may have met a file that was only half written; the last one has not.
+  expect(watching.builds().at(-1)!.files.length).toBeGreaterThan(0);
   expect(work.has("project/generated/servers/s20.ts")).toBe(true);
   expect(work.has("project/generated/servers/s0.ts")).toBe(false);
 });
