@@ -11,9 +11,8 @@ import { extensionFor } from "../runtime/limits/mime.ts";
 import { createOutputStore } from "../runtime/limits/output-store.ts";
 import { limitResult } from "../runtime/limits/result.ts";
 import type { Runtime } from "../runtime/runtime.ts";
-import { findTarget } from "../schemas/artifacts/target.ts";
+import { findTarget, unknownServer } from "../schemas/artifacts/target.ts";
 import type { ToolEntry } from "../schemas/artifacts/tool-table.ts";
-import { nearest } from "../schemas/nearest.ts";
 import type { Invocation } from "./commands.ts";
 import { EXIT, type Io } from "./io.ts";
 import { printable, verbatim } from "./print.ts";
@@ -85,9 +84,7 @@ function findTool(
     return found.ok ? `there is no tool "${first}"` : found.diagnostic.message;
   }
   const names = runtime.table.servers().flatMap((one) => (runtime.table.isReachable(one) ? [one.name] : []));
-  const close = nearest(first!, names);
-  const remedy = close === undefined ? `there are: ${names.join(", ") || "none"}` : `did you mean "${close}"?`;
-  return `there is no server "${first}"; ${remedy}`;
+  return unknownServer(names, first!).message;
 }
 
 type Arguments = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly message: string };

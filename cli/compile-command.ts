@@ -2,7 +2,7 @@
  * `pimcp compile`. First looks whether this compile is the last one over again (compiler/cache/record.ts), and
  * only otherwise loads what compiling takes.
  */
-import { isAbsolute, relative, resolve } from "node:path";
+import { resolve } from "node:path";
 import { inheritedCredentials } from "../compiler/cache/credentials.ts";
 import { cacheFolder, keyedHash } from "../compiler/cache/folder.ts";
 import { digestConfiguration, findRecord, type RunIdentity, type RunKey } from "../compiler/cache/record.ts";
@@ -17,7 +17,7 @@ import type { Scope } from "../schemas/config/server-config.ts";
 import type { Diagnostic } from "../schemas/diagnostic.ts";
 import type { Invocation } from "./commands.ts";
 import { EXIT, type Io, interruptedExit } from "./io.ts";
-import { diagnosticsText } from "./print.ts";
+import { diagnosticsText, shownFolder } from "./print.ts";
 import { summaryLines } from "./summary.ts";
 import { version } from "./version.ts";
 
@@ -135,10 +135,4 @@ export function print(result: CompileResult, invocation: Invocation, io: Io, one
         .join(""),
     );
   }
-}
-
-/** A folder below the working folder is shown as it is reached from there, any other one whole. */
-export function shownFolder(folder: string, cwd: string): string {
-  const path = relative(cwd, folder);
-  return path === "" ? "." : path.startsWith("..") || isAbsolute(path) ? folder : path;
 }

@@ -3,6 +3,7 @@
  * knows about colour and width. Text from servers has its control and bidirectional characters taken
  * out, so that nothing a server says can move the cursor or reorder a line.
  */
+import { isAbsolute, relative } from "node:path";
 import { styleText } from "node:util";
 import type { Diagnostic } from "../schemas/diagnostic.ts";
 
@@ -66,7 +67,7 @@ function whereAmong({ server, tool, pointer }: Diagnostic): string | undefined {
 }
 
 /** `1 error, 2 warnings`, or undefined when there is nothing to count. */
-export function countLine(found: readonly Diagnostic[]): string | undefined {
+function countLine(found: readonly Diagnostic[]): string | undefined {
   const counts = (["error", "warning"] as const).flatMap((severity) => {
     const count = found.filter((one) => one.severity === severity).length;
     return count > 0 ? [`${count} ${severity}${count === 1 ? "" : "s"}`] : [];
@@ -86,4 +87,10 @@ export function diagnosticsText(found: readonly Diagnostic[], look: Look, verbos
   const more = hidden > 0 ? `${hidden} remark${hidden === 1 ? "" : "s"} more with --verbose` : undefined;
   const summary = [count, more].filter((part) => part !== undefined).join("; ");
   return [...lines, ...(summary ? [summary] : [])].map((line) => `${line}\n`).join("");
+}
+
+/** A folder below the working folder is shown as it is reached from there, any other one whole. */
+export function shownFolder(folder: string, cwd: string): string {
+  const path = relative(cwd, folder);
+  return path === "" ? "." : path.startsWith("..") || isAbsolute(path) ? folder : path;
 }

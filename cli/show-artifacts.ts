@@ -2,16 +2,16 @@
  * What `list`, `describe` and `search` have in common: find the artifacts of this configuration, ask them
  * something, print the answer as text or as one JSON object. Connects to nothing and writes nothing.
  */
-import { readFileSync } from "node:fs";
-import { join, relative } from "node:path";
+import { folderReader } from "../runtime/artifacts/folder.ts";
+import { configNewer } from "../runtime/artifacts/freshness.ts";
 import { layerArtifacts } from "../schemas/artifacts/layer.ts";
-import { type Loaded, openArtifacts, type ReadFile } from "../schemas/artifacts/read.ts";
+import { type Loaded, openArtifacts } from "../schemas/artifacts/read.ts";
 import type { ToolTable } from "../schemas/artifacts/tool-table.ts";
 import type { Configuration, Scope } from "../schemas/config/server-config.ts";
 import { type Diagnostic, diagnostic, type Outcome } from "../schemas/diagnostic.ts";
 import type { Invocation } from "./commands.ts";
 import { EXIT, type Io } from "./io.ts";
-import { diagnosticsText, type Look } from "./print.ts";
+import { diagnosticsText, type Look, shownFolder } from "./print.ts";
 
 /**
  * Runs a command on the artifacts: `ask` makes its value, which `--json` prints as it is (with `diagnostics` beside it
@@ -48,12 +48,11 @@ export async function showArtifacts<T>(
 }
 
 /** The table of these scopes; folders are named in messages as seen from `cwd`. */
-export function openTable(configuration: Configuration, cwd: string, scopes: readonly Scope[]): Outcome<ToolTable> {
+function openTable(configuration: Configuration, cwd: string, scopes: readonly Scope[]): Outcome<ToolTable> {
   const open = (scope: Scope) => {
     if (!scopes.includes(scope)) return undefined;
     const folder = configuration[scope].out;
-    const shown = relative(cwd, folder);
-    return openArtifacts(shown === "" ? "." : shown.startsWith("..") ? folder : shown, folderReader(folder));
+    return openArtifacts(shownFolder(folder, cwd), folderReader(folder, { pin: false }).readFile);
   };
   return layerArtifacts({ project: open("project"), user: open("user") });
 }
@@ -68,25 +67,10 @@ async function staleness(
   return scopes.flatMap((scope) => {
     const manifest = table.folder(scope)?.manifest;
     if (manifest?.settings === settingsDigest(configuration, scope)) return [];
-    if (manifest) {
-      return [
-        diagnostic("config-newer", `mcp.json of the ${scope} changed after the last compile; run \`pimcp compile\``),
-      ];
-    }
+    if (manifest) return [configNewer(scope)];
     const waiting = configuration.servers.filter((server) => server.scope === scope && server.enabled);
     if (waiting.length === 0) return [];
     const names = waiting.map((server) => server.name).join(", ");
     return [diagnostic("config-newer", `servers of the ${scope} were never compiled: ${names}; run \`pimcp compile\``)];
   });
-}
-
-function folderReader(folder: string): ReadFile {
-  return (path) => {
-    try {
-      return readFileSync(join(folder, path));
-    } catch (error) {
-      const code = (error as NodeJS.ErrnoException).code;
-      return { missing: code === "ENOENT" || code === "ENOTDIR", message: code ?? String(error) };
-    }
-  };
 }

@@ -64,6 +64,6 @@ function fileCounts({ files }: ScopeReport): string {
 }
 
 /** 12345 → `12,345`, the same in every locale. */
-export function grouped(value: number): string {
+function grouped(value: number): string {
   return String(value).replace(/\B(?=(\d{3})+$)/g, ",");
 }

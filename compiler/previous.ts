@@ -7,7 +7,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { sha256 } from "../schemas/canonical.ts";
 import type { CatalogFile, CatalogServer } from "../schemas/catalog.schema.ts";
-import type { Scope, ServerConfig } from "../schemas/config/server-config.ts";
+import { bareServer, type Scope, type ServerConfig } from "../schemas/config/server-config.ts";
 import type { ExposureFile } from "../schemas/exposure.schema.ts";
 import type { LimitsFile } from "../schemas/limits.schema.ts";
 import type { Manifest } from "../schemas/manifest.schema.ts";
@@ -82,22 +82,11 @@ export function previousConfig(previous: Previous, name: string, scope: Scope): 
     .map((tool) => previous.limits?.tools[tool.name])
     .find((entry) => entry?.source === "server");
   return {
-    name,
-    scope,
-    file: "",
-    baseDir: "",
-    location: { file: "", line: 1, column: 1 },
-    transport: { kind: "stdio", command: "", args: [], env: {} },
-    enabled: true,
+    ...bareServer(name, scope),
     ...(configured.exposure && { exposure: configured.exposure }),
     toolExposure: configured.toolExposure,
     ...(server.description !== undefined && { description: server.description }),
     ...(limit && { maxOutputBytes: limit.maxOutputBytes }),
-    protocolVersion: "auto",
-    tasks: true,
-    ttlMs: 0,
-    requestTimeoutMs: 60_000,
-    probeTimeoutMs: 10_000,
   };
 }
 

@@ -46,7 +46,7 @@ export async function callTool(
       ...(options.signal && { signal: options.signal }),
       ...(options.timeoutMs !== undefined && { timeoutMs: options.timeoutMs }),
       ...(options.onProgress && { onProgress: options.onProgress }),
-      headers: paramHeaders(definition.inputSchema, prepared.args),
+      headers: () => paramHeaders(definition.inputSchema, prepared.args),
     },
   );
   const interpreted = await interpretResult(raw, definition.outputSchema);

@@ -4,6 +4,7 @@
  * megabyte costs no more than a look at its length.
  */
 import { byCodeUnit } from "./canonical.ts";
+import { editDistance } from "./edit-distance.ts";
 
 /** Names longer than this are compared for equality only. */
 const LONGEST = 256;
@@ -39,29 +40,8 @@ function distanceBetween(a: string, b: string): number | undefined {
   if (a === b) return 0;
   if (a.length === 0 || b.length === 0 || a.length > LONGEST || b.length > LONGEST) return undefined;
   const most = Math.min(3, Math.max(1, Math.floor(a.length / 3)));
-  if (Math.abs(a.length - b.length) <= most) {
-    const edits = editDistance(a, b);
-    if (edits <= most && edits < Math.max(a.length, b.length)) return edits;
-  }
+  const edits = editDistance(a, b, most);
+  if (edits <= most && edits < Math.max(a.length, b.length)) return edits;
   const [short, long] = a.length < b.length ? [a, b] : [b, a];
   return short.length >= 3 && long.includes(short) ? CONTAINED + long.length - short.length : undefined;
-}
-
-/** Insertions, deletions, substitutions and swaps of neighbours (optimal string alignment). */
-function editDistance(a: string, b: string): number {
-  let beforeLast: number[] = [];
-  let last = Array.from({ length: b.length + 1 }, (_, column) => column);
-  for (let row = 1; row <= a.length; row++) {
-    const current = [row];
-    for (let column = 1; column <= b.length; column++) {
-      const same = a[row - 1] === b[column - 1];
-      let best = Math.min(last[column]! + 1, current[column - 1]! + 1, last[column - 1]! + (same ? 0 : 1));
-      const swapped = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
-      if (swapped) best = Math.min(best, beforeLast[column - 2]! + 1);
-      current.push(best);
-    }
-    beforeLast = last;
-    last = current;
-  }
-  return last[b.length]!;
 }

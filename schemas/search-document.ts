@@ -4,7 +4,9 @@
  * searchable, nor is anything a schema says besides names. Linear in the size of what a server sent,
  * recursive and diamond-shaped references included, and bounded where a server sends far too much.
  */
+
 import type { CatalogServer, CatalogTool } from "./catalog.schema.ts";
+import { isRecord } from "./record.ts";
 
 /** Text per searchable field. */
 export interface SearchDocument {
@@ -127,8 +129,4 @@ function decodeOrKeep(token: string): string {
 
 function member(value: object, key: string): unknown {
   return Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : undefined;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -5,6 +5,7 @@
  * a server invents is no part of it.
  */
 import { byCodeUnit, digestOf } from "./canonical.ts";
+import { isRecord } from "./record.ts";
 
 /** One tool's definition as declared, ill-typed members left out. */
 export interface ToolDefinition {
@@ -58,8 +59,7 @@ function withSortedRequired(schema: unknown): unknown {
 
 const byText = (a: unknown, b: unknown): number => byCodeUnit(String(a), String(b));
 
-const isObject = (value: unknown): boolean => typeof value === "object" && !Array.isArray(value);
-const isSchema = (value: unknown): boolean => isObject(value) || typeof value === "boolean";
+const isSchema = (value: unknown): boolean => isRecord(value) || typeof value === "boolean";
 const isString = (value: unknown): boolean => typeof value === "string";
 
 const MEMBERS: readonly (readonly [string, string, (value: unknown) => boolean])[] = [
@@ -67,9 +67,9 @@ const MEMBERS: readonly (readonly [string, string, (value: unknown) => boolean])
   ["description", "a string", isString],
   ["inputSchema", "a JSON Schema", isSchema],
   ["outputSchema", "a JSON Schema", isSchema],
-  ["annotations", "an object", isObject],
-  ["execution", "an object", isObject],
-  ["_meta", "an object", isObject],
+  ["annotations", "an object", isRecord],
+  ["execution", "an object", isRecord],
+  ["_meta", "an object", isRecord],
 ];
 
 /** sha256 of a tool list, independent of the order of tools and of keys. */

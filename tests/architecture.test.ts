@@ -135,7 +135,6 @@ const TOUCHES_THE_WORLD: Readonly<Record<string, string>> = {
   "compiler/cache/record.ts": "compares what a compile depends on",
   "cli/call-command.ts": "arguments from a file",
   "cli/init-command.ts": "writes a starter",
-  "cli/show-artifacts.ts": "reads artifacts",
   "cli/version.ts": "package.json",
   "compiler/previous.ts": "reads the last compile's artifacts",
   "compiler/watch/config-watcher.ts": "watches configuration files",

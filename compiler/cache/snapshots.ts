@@ -4,7 +4,9 @@
  * token, or another user's, never finds it. What is stored is what the server said; no setting,
  * credential or expanded value is.
  */
+
 import { join } from "node:path";
+import { isRecord } from "../../schemas/record.ts";
 import type { ServerSnapshot } from "../snapshot.ts";
 import { type KeyedHash, readCacheFile, writeCacheFile } from "./folder.ts";
 
@@ -91,8 +93,4 @@ function isSnapshot(value: unknown): value is ServerSnapshot {
     Array.isArray(value["tools"]) &&
     value["tools"].every((tool) => isRecord(tool) && typeof tool["name"] === "string")
   );
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -8,11 +8,11 @@
 import type { Connection } from "../../runtime/connect/connection.ts";
 import { failureDiagnostic, withStderr } from "../../runtime/connect/failure.ts";
 import { type Listing, listTools, type ToolList } from "../../runtime/connect/list-tools.ts";
-import { isObject } from "../../runtime/connect/message.ts";
 import { type OpenOptions, openConnection } from "../../runtime/connect/open.ts";
 import { MAX_TIMER_MS } from "../../runtime/connect/session.ts";
 import type { ServerConfig } from "../../schemas/config/server-config.ts";
 import { type Diagnostic, diagnostic, type Outcome } from "../../schemas/diagnostic.ts";
+import { isRecord } from "../../schemas/record.ts";
 import type { ServerSnapshot } from "../snapshot.ts";
 
 export interface IntrospectOptions
@@ -159,7 +159,7 @@ function selfDescription({ verdict }: Connection): SelfDescription {
     ...(supportedVersions && { supportedVersions }),
     ...(serverInfo && { serverInfo }),
     ...(instructions !== undefined && { instructions }),
-    capabilities: isObject(capabilities) ? capabilities : {},
+    capabilities: isRecord(capabilities) ? capabilities : {},
   };
 }
 

@@ -33,7 +33,7 @@ export function hasMembers(schema: JsonObject): boolean {
   );
 }
 
-export function hasKeys(value: unknown): boolean {
+function hasKeys(value: unknown): boolean {
   return isObject(value) && Object.keys(value).length > 0;
 }
 

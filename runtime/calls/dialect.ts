@@ -33,7 +33,7 @@ const DRAFTS: ReadonlyMap<string, Dialect> = new Map([
 ]);
 
 /** Draft-04 and -06 are read as draft-07 once their own spellings are replaced; 2020-12 is MCP's default. */
-export function dialectOf(schema: unknown): Dialect {
+function dialectOf(schema: unknown): Dialect {
   const stated = isSchema(schema) ? schema["$schema"] : undefined;
   if (typeof stated !== "string") return "2020-12";
   return DRAFTS.get(stated.replace(/^https?:\/\//, "").replace(/#$/, "")) ?? "2020-12";

@@ -3,6 +3,7 @@
  * with every key the server added; what doesn't fit is repaired piece by piece, each with a notice, so that one
  * malformed block never costs the rest of the answer. Content blocks of types nobody specified yet are kept.
  */
+import { isRecord } from "../../schemas/record.ts";
 import type { CallToolResult } from "../codegen/result.ts";
 import { jsonText } from "../limits/json-text.ts";
 
@@ -16,7 +17,7 @@ type Members = Readonly<Record<string, unknown>>;
 
 export function repairResult(raw: unknown): RepairedResult {
   const notices: string[] = [];
-  if (!isObject(raw)) {
+  if (!isRecord(raw)) {
     const kind = raw === null ? "null" : Array.isArray(raw) ? "an array" : typeof raw;
     const content = raw === null || raw === undefined ? [] : [textBlock(typeof raw === "string" ? raw : jsonText(raw))];
     return { result: { content }, notices: [`the result is ${kind}, not an object`] };
@@ -53,14 +54,14 @@ function repairBlock(block: unknown, index: number, notices: string[]): unknown 
   if (problem === undefined) return block;
   notices.push(`content block ${index} ${problem}`);
   if (typeof block === "string") return textBlock(block);
-  if (isObject(block) && typeof block["text"] === "string") return textBlock(block["text"]);
+  if (isRecord(block) && typeof block["text"] === "string") return textBlock(block["text"]);
   return textBlock(
-    isObject(block) && block["type"] === "text" ? jsonText(block["text"]) : `[content block that ${problem}]`,
+    isRecord(block) && block["type"] === "text" ? jsonText(block["text"]) : `[content block that ${problem}]`,
   );
 }
 
 function problemOf(block: unknown): string | undefined {
-  if (!isObject(block)) return `is ${block === null ? "null" : typeof block}, not an object`;
+  if (!isRecord(block)) return `is ${block === null ? "null" : typeof block}, not an object`;
   switch (block["type"]) {
     case "text":
       return missing(block, "text");
@@ -77,7 +78,7 @@ function problemOf(block: unknown): string | undefined {
 }
 
 function resourceProblem(resource: unknown): string | undefined {
-  if (!isObject(resource)) return "has no resource object";
+  if (!isRecord(resource)) return "has no resource object";
   const { mimeType, text, blob } = resource;
   if (mimeType !== undefined && typeof mimeType !== "string") return "has a resource whose mimeType is no string";
   if (typeof text !== "string" && typeof blob !== "string") return "has a resource without text or blob";
@@ -92,8 +93,4 @@ function missing(holder: Members, key: string): string | undefined {
 
 function textBlock(text: string) {
   return { type: "text" as const, text };
-}
-
-function isObject(value: unknown): value is Members {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

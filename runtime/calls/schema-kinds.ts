@@ -93,7 +93,7 @@ export function forEachPart(schema: unknown, root: unknown, visit: (part: Schema
 }
 
 /** What a `$ref` such as `#` or `#/$defs/Item` points to in `root`; undefined for any other reference. */
-export function resolveLocal(schema: Schema, root: unknown): unknown {
+function resolveLocal(schema: Schema, root: unknown): unknown {
   const ref = schema["$ref"];
   if (typeof ref !== "string" || (ref !== "#" && !ref.startsWith("#/"))) return undefined;
   let target: unknown = root;

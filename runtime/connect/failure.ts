@@ -110,7 +110,7 @@ export function offersOf(verdict: ProbeVerdict | undefined, secrets: readonly st
 }
 
 /** Statuses that say nothing about what a server can do, only that it can't now. */
-export function isTransientStatus(status: number): boolean {
+function isTransientStatus(status: number): boolean {
   return status === 408 || status === 429 || status >= 500;
 }
 

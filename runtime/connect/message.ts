@@ -2,6 +2,7 @@
  * The shape of JSON-RPC messages, checked cheaply: enough to know what a message is and whom it answers.
  * What a result holds is nobody's business here.
  */
+import { isRecord } from "../../schemas/record.ts";
 
 export type RequestId = string | number;
 
@@ -20,15 +21,15 @@ export type IncomingMessage =
 
 /** What a parsed JSON value is, or nothing when it isn't JSON-RPC. `jsonrpc` itself is not insisted on. */
 export function classifyMessage(value: unknown): IncomingMessage | undefined {
-  if (!isObject(value)) return undefined;
+  if (!isRecord(value)) return undefined;
   const { id, method, result, error } = value;
   if (typeof method === "string") {
     if (id === undefined || id === null) return { kind: "notification", method };
     return isRequestId(id) ? { kind: "request", id, method } : undefined;
   }
-  if (isObject(error)) return { kind: "error", id, error: rpcErrorOf(error) };
+  if (isRecord(error)) return { kind: "error", id, error: rpcErrorOf(error) };
   // Logs are objects too (`{"level":"info"}`, `{"result":"ok"}`): a result is an object that answers some id.
-  if (isObject(result) && "id" in value) return { kind: "result", id, result };
+  if (isRecord(result) && "id" in value) return { kind: "result", id, result };
   if (result !== undefined && isRequestId(id) && value["jsonrpc"] === "2.0")
     return { kind: "error", id, error: NO_OBJECT };
   return undefined;
@@ -49,12 +50,8 @@ function rpcErrorOf(error: Record<string, unknown>): RpcError {
   };
 }
 
-export function isRequestId(value: unknown): value is RequestId {
+function isRequestId(value: unknown): value is RequestId {
   return typeof value === "string" || typeof value === "number";
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /**

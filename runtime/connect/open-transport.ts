@@ -4,7 +4,7 @@
  * started again, so a connection that ends is not renewed.
  */
 import type * as Sdk from "@modelcontextprotocol/client";
-import type { ServerConfig } from "../../schemas/config/server-config.ts";
+import { bareServer } from "../../schemas/config/server-config.ts";
 import { CLIENT_INFO } from "./connect-task.ts";
 import { connectionOver } from "./connection.ts";
 import type { Wire } from "./exchange.ts";
@@ -29,7 +29,7 @@ export async function openTransport(
 ): Promise<OpenOutcome> {
   const sdk = await import("@modelcontextprotocol/client");
   const requestTimeoutMs = options.requestTimeoutMs ?? 60_000;
-  const config = configOf(server, requestTimeoutMs);
+  const config = bareServer(server, "project");
   const settings = {
     sdk,
     identity: { clientInfo: options.clientInfo ?? CLIENT_INFO, capabilities: options.capabilities ?? {} },
@@ -64,23 +64,4 @@ export async function openTransport(
     onVerdictChanged: () => {},
   });
   return { ok: true, connection };
-}
-
-/** What messages and limits need of an entry; there is none in any file. */
-function configOf(name: string, requestTimeoutMs: number): ServerConfig {
-  return {
-    name,
-    scope: "project",
-    file: "",
-    baseDir: "",
-    location: { file: "", line: 1, column: 1 },
-    transport: { kind: "stdio", command: "", args: [], env: {} },
-    enabled: true,
-    toolExposure: [],
-    protocolVersion: "auto",
-    tasks: true,
-    ttlMs: 0,
-    requestTimeoutMs,
-    probeTimeoutMs: requestTimeoutMs,
-  };
 }

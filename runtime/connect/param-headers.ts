@@ -3,6 +3,7 @@
  * a header too, so that a gateway can route by it. Made from the compiled schema; nothing else becomes a header, and a
  * value that isn't plain ASCII travels as base64, so no argument can smuggle in a header of its own.
  */
+import { isRecord } from "../../schemas/record.ts";
 
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const PLAIN = /^[\x20-\x7e\t]+$/;
@@ -38,8 +39,4 @@ function textOf(value: unknown): string | undefined {
 function headerValue(text: string): string {
   const isPlain = PLAIN.test(text) && text === text.trim() && !(text.startsWith("=?base64?") && text.endsWith("?="));
   return isPlain ? text : `=?base64?${Buffer.from(text, "utf8").toString("base64")}?=`;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -5,8 +5,9 @@
  * a wire that nobody else uses yet. Loads nothing of the SDK.
  */
 import type { JSONRPCMessage } from "@modelcontextprotocol/client";
+import { isRecord } from "../../schemas/record.ts";
 import type { Wire } from "./exchange.ts";
-import { classifyMessage, isObject, type RpcError } from "./message.ts";
+import { classifyMessage, type RpcError } from "./message.ts";
 
 /** The protocol version of the 2026 era that we ask for. */
 export const MODERN_VERSION = "2026-07-28";
@@ -50,7 +51,7 @@ const PROBE_ID = 1_000_000_000;
 /** After an answer with a wrong id, how long the right one may still come. */
 const WRONG_ID_GRACE_MS = 250;
 
-export function probeRequest(id: number, version: string, identity: ClientIdentity): JSONRPCMessage {
+function probeRequest(id: number, version: string, identity: ClientIdentity): JSONRPCMessage {
   const _meta = {
     "io.modelcontextprotocol/protocolVersion": version,
     "io.modelcontextprotocol/clientInfo": identity.clientInfo,
@@ -71,7 +72,7 @@ export function readAnswer(
     if (version !== undefined) return { kind: "modern", version, discovery };
     return outcomeOf(discovery.supportedVersions);
   }
-  if (reply.error.code !== UNSUPPORTED_VERSION || !isObject(reply.error.data)) return { kind: "legacy" };
+  if (reply.error.code !== UNSUPPORTED_VERSION || !isRecord(reply.error.data)) return { kind: "legacy" };
   const supported = reply.error.data["supported"];
   if (!isStringList(supported) || supported.length === 0) return { kind: "legacy" };
   const version = ours.find((one) => supported.includes(one));
@@ -87,10 +88,10 @@ function outcomeOf(offered: readonly string[]): ProbeVerdict {
 function readDiscovery(result: Record<string, unknown>): Discovery | undefined {
   const { supportedVersions, capabilities, instructions, _meta } = result;
   if (!isStringList(supportedVersions) || supportedVersions.length === 0) return undefined;
-  const serverInfo = isObject(_meta) ? readServerInfo(_meta["io.modelcontextprotocol/serverInfo"]) : undefined;
+  const serverInfo = isRecord(_meta) ? readServerInfo(_meta["io.modelcontextprotocol/serverInfo"]) : undefined;
   return {
     supportedVersions,
-    capabilities: isObject(capabilities) ? capabilities : {},
+    capabilities: isRecord(capabilities) ? capabilities : {},
     ...(typeof instructions === "string" && { instructions }),
     ...(serverInfo && { serverInfo }),
   };
@@ -98,7 +99,7 @@ function readDiscovery(result: Record<string, unknown>): Discovery | undefined {
 
 /** A server's name for itself, where it is usable. */
 export function readServerInfo(info: unknown): Discovery["serverInfo"] {
-  if (!isObject(info) || typeof info["name"] !== "string") return undefined;
+  if (!isRecord(info) || typeof info["name"] !== "string") return undefined;
   const { name, version, title } = info;
   return {
     name,

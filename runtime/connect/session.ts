@@ -4,9 +4,9 @@
  * and never starts another one.
  */
 import type * as Sdk from "@modelcontextprotocol/client";
+import { isRecord } from "../../schemas/record.ts";
 import { Exchange, type Wire } from "./exchange.ts";
 import { type Failure, failureOf, oversizeFailure, timeoutFailure } from "./failure.ts";
-import { isObject } from "./message.ts";
 import { type ClientIdentity, MODERN_VERSION, readServerInfo } from "./probe.ts";
 import { type ResultSlot, withSlot } from "./result-slot.ts";
 import type { StdioTransport } from "./stdio.ts";
@@ -19,8 +19,8 @@ export interface RequestOptions {
   /** Milliseconds in all, progress or not. */
   readonly maxTotalMs?: number | undefined;
   readonly onProgress?: ((progress: { progress: number; total?: number; message?: string }) => void) | undefined;
-  /** Sent with the request to a modern server over Streamable HTTP; of no effect elsewhere. */
-  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Headers for a modern server over Streamable HTTP; not even made for any other. */
+  readonly headers?: (() => Readonly<Record<string, string>>) | undefined;
 }
 
 export type RequestOutcome =
@@ -176,6 +176,10 @@ export class Session {
     return this.#closing.closed;
   }
 
+  get #takesHeaders(): boolean {
+    return this.verdict.era === "modern" && this.verdict.transport === "streamable-http";
+  }
+
   get strayResponses(): number {
     return this.#exchange.strayResponses;
   }
@@ -195,7 +199,7 @@ export class Session {
         ...(options.maxTotalMs !== undefined && { maxTotalTimeout: options.maxTotalMs }),
         ...(options.signal && { signal: options.signal }),
         ...(options.onProgress && { onprogress: options.onProgress as Sdk.ProgressCallback }),
-        ...(options.headers && this.verdict.era === "modern" && { headers: options.headers }),
+        ...(options.headers && this.#takesHeaders && { headers: options.headers() }),
       });
       this.proven = true;
       return { ok: true, result: withoutResultType(slot.result ?? (answer as Record<string, unknown>)) };
@@ -223,7 +227,7 @@ export class Session {
   /** Has no effect on a legacy server, which sends its notices unasked. */
   async listenForToolChanges(): Promise<void> {
     const tools = this.verdict.capabilities?.["tools"];
-    if (this.#listening || this.verdict.era === "legacy" || !isObject(tools) || tools["listChanged"] !== true) return;
+    if (this.#listening || this.verdict.era === "legacy" || !isRecord(tools) || tools["listChanged"] !== true) return;
     this.#listening = true;
     // A server that promises notices and then refuses them is one that sends none.
     await this.client.listen({ toolsListChanged: true }, { timeout: 10_000 }).catch(() => undefined);
@@ -258,7 +262,7 @@ function withoutResultType(result: Record<string, unknown>): Record<string, unkn
 function readInitialize(result: Record<string, unknown>) {
   const { capabilities, serverInfo, instructions } = result;
   return {
-    capabilities: isObject(capabilities) ? capabilities : {},
+    capabilities: isRecord(capabilities) ? capabilities : {},
     serverInfo: readServerInfo(serverInfo),
     instructions: typeof instructions === "string" ? instructions : undefined,
   };

@@ -3,7 +3,7 @@
  * back at run time, so that a session starts without a probe. Plain data.
  */
 import type * as Sdk from "@modelcontextprotocol/client";
-import { isObject } from "./message.ts";
+import { isRecord } from "../../schemas/record.ts";
 import { type Discovery, MODERN_VERSION } from "./probe.ts";
 
 export interface EraVerdict {
@@ -41,7 +41,7 @@ export function openingOf(verdict: EraVerdict): Opening {
 export function priorOf(opening: Opening): Sdk.PriorDiscovery {
   if (opening.era === "legacy") return { kind: "legacy" };
   const { supportedVersions, capabilities, serverInfo, instructions } = opening.discovery;
-  const sound = Object.entries(capabilities).filter(([, capability]) => isObject(capability));
+  const sound = Object.entries(capabilities).filter(([, capability]) => isRecord(capability));
   const discover = {
     supportedVersions: [...supportedVersions],
     capabilities: Object.fromEntries(sound),

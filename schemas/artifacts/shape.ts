@@ -3,12 +3,14 @@
  * JSON Schema validator; each check is one pass over what a reader will touch, and no more. The full
  * schemas (`schemas/*.schema.json`) are for editors and tests.
  */
+
 import type { BudgetFile } from "../budget.schema.ts";
 import type { CatalogFile } from "../catalog.schema.ts";
 import { EXPOSURES } from "../config/server-config.ts";
 import type { ExposureFile } from "../exposure.schema.ts";
 import type { LimitsFile } from "../limits.schema.ts";
 import type { Manifest } from "../manifest.schema.ts";
+import { isRecord } from "../record.ts";
 import type { SearchFile } from "../search.schema.ts";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -93,9 +95,4 @@ function every(value: unknown, accepts: (member: unknown) => boolean): boolean {
   if (!isRecord(value)) return false;
   for (const key of Object.keys(value)) if (!accepts(value[key])) return false;
   return true;
-}
-
-/** A JSON object. Members are read by name: JSON.parse gives none by inheritance but Object's own, which no artifact has. */
-function isRecord(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

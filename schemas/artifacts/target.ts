@@ -31,7 +31,14 @@ export function findTarget(table: ToolTable, name: string): Loaded<Target> {
 /** The server that `name` means: its name or its namespace, with `-` and `_` alike. Error: `unknown-server`. */
 export function findServer(table: ToolTable, name: string): Loaded<ServerEntry> {
   const server = table.server(name) ?? table.servers().find((entry) => isNamespaceOf(name, entry.name));
-  return server ? { ok: true, value: server } : refuse(unknownServer(table, name));
+  return server
+    ? { ok: true, value: server }
+    : refuse(
+        unknownServer(
+          table.servers().map((one) => one.name),
+          name,
+        ),
+      );
 }
 
 /** Server names have neither `/` nor `.`, so the first one ends the server's. */
@@ -60,8 +67,8 @@ function unknownTool(table: ToolTable, name: string): Diagnostic {
   return diagnostic("unknown-tool", `there is no tool "${name}"; ${remedy}`);
 }
 
-function unknownServer(table: ToolTable, name: string): Diagnostic {
-  const names = table.servers().map((server) => server.name);
+/** `names` are those that may be suggested. */
+export function unknownServer(names: readonly string[], name: string): Diagnostic {
   const [close] = nearestAll(name, names, 1);
   const remedy = close ? `did you mean "${close}"?` : `there are: ${names.join(", ") || "none"}`;
   return diagnostic("unknown-server", `there is no server "${name}"; ${remedy}`, { server: name });

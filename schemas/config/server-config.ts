@@ -133,3 +133,22 @@ export function serversOfScope(configuration: Configuration, scope: Scope): read
   const own = configuration.servers.filter((server) => server.scope === scope);
   return scope === "user" ? (configuration.userServers ?? own) : own;
 }
+
+/** An entry that stands in no file and can't be connected with: the defaults of all that messages, plans and limits ask. */
+export function bareServer(name: string, scope: Scope): ServerConfig {
+  return {
+    name,
+    scope,
+    file: "",
+    baseDir: "",
+    location: { file: "", line: 1, column: 1 },
+    transport: { kind: "stdio", command: "", args: [], env: {} },
+    enabled: true,
+    toolExposure: [],
+    protocolVersion: "auto",
+    tasks: true,
+    ttlMs: 0,
+    requestTimeoutMs: 60_000,
+    probeTimeoutMs: 10_000,
+  };
+}

@@ -1,11 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { buildSearchIndex } from "../../compiler/emit/search-index.ts";
+import { editDistance } from "../../schemas/edit-distance.ts";
 import { namespaceOf, plainToolName } from "../../schemas/names.ts";
 import { parameterNames, summaryOf } from "../../schemas/search-document.ts";
 import { buildPostings, readPostings } from "../../schemas/search-postings.ts";
 import { isNamespaceOf, type SearchOptions, searchTools } from "../../schemas/search-query.ts";
-import { editDistance, singulars } from "../../schemas/search-spelling.ts";
+import { singulars } from "../../schemas/search-spelling.ts";
 import { nameTerms, proseTerms, queryTerms } from "../../schemas/search-terms.ts";
 import type { ServerSpec, ToolSpec } from "../artifacts-builder.ts";
 
