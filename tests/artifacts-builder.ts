@@ -5,6 +5,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { buildSearchIndex } from "../compiler/emit/search-index.ts";
+import { layerArtifacts } from "../schemas/artifacts/layer.ts";
 import { type ArtifactFolder, type Loaded, openArtifacts, type ReadFile } from "../schemas/artifacts/read.ts";
 import { sha256 } from "../schemas/canonical.ts";
 import type { CatalogServer, CatalogTool } from "../schemas/catalog.schema.ts";
@@ -176,3 +177,10 @@ function budget(names: readonly string[]): unknown {
     tools: Object.fromEntries(names.map((name) => [name, { tokens: 10, declared: true }])),
   };
 }
+
+/** A user's artifacts below a project's, each from what it says. */
+export const layer = (project: ArtifactsSpec | undefined, user: ArtifactsSpec | undefined) =>
+  layerArtifacts({
+    project: project && openSpec({ ...project, scope: "project" }),
+    user: user && openSpec({ ...user, scope: "user" }),
+  });

@@ -39,3 +39,8 @@ export function lines(diagnostics: readonly Diagnostic[]): string[] {
 export function names(configuration: Configuration): string[] {
   return configuration.servers.map((server) => server.name);
 }
+
+/** Diagnostics of a project `mcp.json` that holds this text. */
+export function found(text: string): string[] {
+  return lines(layered({ "mcp.json": text }).diagnostics);
+}

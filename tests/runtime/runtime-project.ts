@@ -8,9 +8,10 @@ import { compile } from "../../compiler/compile.ts";
 import { introspect } from "../../compiler/introspect/introspect.ts";
 import { memoryCache } from "../../compiler/stubs/type-source.ts";
 import { loadConfiguration } from "../../runtime/connect/configuration.ts";
+import type { ServerError } from "../../runtime/errors.ts";
 import { createRuntime, type Runtime, type RuntimeOptions } from "../../runtime/runtime.ts";
 import type { Diagnostic } from "../../schemas/diagnostic.ts";
-import { Workspace } from "../cli/pimcp.ts";
+import { type Stub, Workspace } from "../cli/pimcp.ts";
 import { type HttpServer, serversDir, startHttp, startHttpStub } from "../servers/run.ts";
 
 /** An entry of `mcpServers`. */
@@ -115,3 +116,19 @@ export async function rejection<T = Error>(promise: Promise<unknown>): Promise<T
 export function declared(name: string, inputSchema: object, more: object = {}): object {
   return { name, description: `Does ${name}`, inputSchema, ...more };
 }
+
+/** The `ServerError` that a promise is expected to reject with. */
+export const failure = (promise: Promise<unknown>) => rejection<ServerError>(promise);
+
+/** The stub's own tools, open to any arguments. */
+export const TOOLS = ["echo", "crash", "hang", "sleep", "progress", "stderr"].map((name) =>
+  declared(name, { type: "object" }),
+);
+/** Messages of this method that the stub received. */
+export const count = (stub: Stub, method: string) => stub.log().filter((entry) => entry.method === method).length;
+/** Starts and messages since `since`. */
+export const happened = (stub: Stub, since: number) =>
+  stub
+    .log()
+    .slice(since)
+    .map(({ event, method }) => method ?? event);
