@@ -13,6 +13,7 @@ import { loadConfiguration } from "../runtime/connect/configuration.ts";
 import { locateConfiguration } from "../runtime/connect/configuration-files.ts";
 import type { Configuration, ServerConfig } from "../schemas/config/server-config.ts";
 import { diagnostic, type Outcome } from "../schemas/diagnostic.ts";
+import { noCache } from "./no-cache.ts";
 
 /** Files of a folder by their relative path. */
 export type Tree = Readonly<Record<string, string>>;
@@ -47,11 +48,7 @@ export async function runCase(folder: string, scratch: string): Promise<GoldenRe
     signal: new AbortController().signal,
     onProgress: () => {},
     introspect: async (server) => recorded(folder, server),
-    cache: {
-      find: async () => undefined,
-      freshUntil: () => 0,
-      store: async (_, snapshot) => ({ snapshot, fetchedAt: 0 }),
-    },
+    cache: noCache,
   });
   const findings = [...loaded.diagnostics, ...outcome.diagnostics];
   return {

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { type AcquireOptions, acquireAll } from "../../compiler/acquire.ts";
 import { type IntrospectOptions, introspect } from "../../compiler/introspect/introspect.ts";
 import type { ServerConfig } from "../../schemas/config/server-config.ts";
+import { noCache } from "../no-cache.ts";
 import { countProcesses, serverConfig, startHttpStub, stub, surroundings } from "../servers/run.ts";
 
 async function ask(config: ServerConfig, options: Partial<IntrospectOptions> = {}) {
@@ -259,11 +260,7 @@ describe("several servers", () => {
   const askAll = async (servers: readonly ServerConfig[], options: Partial<AcquireOptions> = {}) => {
     const { value } = await acquireAll(servers, {
       introspect: (server, signal) => introspect(server, { ...surroundings, signal }),
-      cache: {
-        find: async () => undefined,
-        freshUntil: () => 0,
-        store: async (_, snapshot) => ({ snapshot, fetchedAt: 0 }),
-      },
+      cache: noCache,
       previous: () => undefined,
       refresh: false,
       offline: false,

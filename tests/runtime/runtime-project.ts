@@ -12,6 +12,7 @@ import type { ServerError } from "../../runtime/errors.ts";
 import { createRuntime, type Runtime, type RuntimeOptions } from "../../runtime/runtime.ts";
 import type { Diagnostic } from "../../schemas/diagnostic.ts";
 import { type Stub, Workspace } from "../cli/pimcp.ts";
+import { noCache } from "../no-cache.ts";
 import { type HttpServer, serversDir, startHttp, startHttpStub } from "../servers/run.ts";
 
 /** An entry of `mcpServers`. */
@@ -44,11 +45,7 @@ export class RuntimeProject extends Workspace {
       signal,
       onProgress: () => {},
       introspect: (server) => introspect(server, { ...surroundings, signal }),
-      cache: {
-        find: async () => undefined,
-        freshUntil: () => 0,
-        store: async (_, snapshot) => ({ snapshot, fetchedAt: 0 }),
-      },
+      cache: noCache,
     });
     return [...loaded.diagnostics, ...outcome.diagnostics];
   }
