@@ -1,4 +1,5 @@
-// Builds dist/ from nothing: JavaScript and declarations, and beside them the data files that code reads by relative path.
+// Builds dist/ (or the folder that PIMCP_DIST names) from nothing: JavaScript and declarations, and beside them the data
+// files that code reads by relative path.
 import { spawnSync } from "node:child_process";
 import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -6,15 +7,19 @@ import { dirname, join } from "node:path";
 import { build } from "rolldown";
 
 const root = new URL("..", import.meta.url).pathname;
-rmSync(join(root, "dist"), { recursive: true, force: true });
+const dist = process.env.PIMCP_DIST ?? join(root, "dist");
+rmSync(dist, { recursive: true, force: true });
 const tsc = join(dirname(createRequire(import.meta.url).resolve("typescript/package.json")), "bin", "tsc");
-const { status } = spawnSync(process.execPath, [tsc, "-p", "tsconfig.build.json"], { cwd: root, stdio: "inherit" });
+const { status } = spawnSync(process.execPath, [tsc, "-p", "tsconfig.build.json", "--outDir", dist], {
+  cwd: root,
+  stdio: "inherit",
+});
 if (status !== 0) process.exit(status ?? 1);
-mkdirSync(join(root, "dist", "schemas"), { recursive: true });
+mkdirSync(join(dist, "schemas"), { recursive: true });
 for (const file of readdirSync(join(root, "schemas")).filter((name) => name.endsWith(".json"))) {
-  cpSync(join(root, "schemas", file), join(root, "dist", "schemas", file));
+  cpSync(join(root, "schemas", file), join(dist, "schemas", file));
 }
-cpSync(join(root, "templates"), join(root, "dist", "templates"), { recursive: true });
+cpSync(join(root, "templates"), join(dist, "templates"), { recursive: true });
 await bundleJsonc();
 await bundleCommandLine();
 
@@ -22,7 +27,7 @@ await bundleCommandLine();
 async function bundleJsonc() {
   const folder = join(dirname(createRequire(import.meta.url).resolve("jsonc-parser/package.json")));
   const license = readFileSync(join(folder, "LICENSE.md"), "utf8").trim();
-  const output = join(root, "dist", "schemas", "config", "jsonc.js");
+  const output = join(dist, "schemas", "config", "jsonc.js");
   await build({
     input: output,
     platform: "node",
@@ -30,7 +35,7 @@ async function bundleJsonc() {
     output: { file: output, format: "esm", banner: `/*! jsonc-parser\n\n${license}\n*/` },
   });
   const types = readFileSync(join(folder, "lib", "umd", "main.d.ts"), "utf8");
-  writeFileSync(join(root, "dist", "schemas", "config", "jsonc.d.ts"), types);
+  writeFileSync(join(dist, "schemas", "config", "jsonc.d.ts"), types);
 }
 
 /**
@@ -38,7 +43,7 @@ async function bundleJsonc() {
  * take one by one. Every other command's module stays what it is, and is imported when the command runs.
  */
 async function bundleCommandLine() {
-  const folder = join(root, "dist", "cli");
+  const folder = join(dist, "cli");
   const resolveDynamicImport = (specifier, importer) => {
     if (specifier === "./compile-command.js") return null;
     // Written as it is, so it must mean the same from the bundle's folder.
