@@ -3,9 +3,12 @@
  * The `pimcp` executable. SIGINT and SIGTERM abort the run, so that what it started is ended in order; a second
  * one leaves at once.
  */
+import { setMaxListeners } from "node:events";
 import { main, processIo } from "./main.ts";
 
 const abort = new AbortController();
+// Each server that is being asked listens for the end, and there may be many.
+setMaxListeners(0, abort.signal);
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.on(signal, () => {
     if (abort.signal.aborted) process.exit(signal === "SIGINT" ? 130 : 143);

@@ -7,12 +7,14 @@ import { join, resolve } from "node:path";
 import { text as readAll } from "node:stream/consumers";
 import { parseKeyValues } from "../runtime/calls/key-values.ts";
 import type { CallToolResult, ContentBlock } from "../runtime/codegen/result.ts";
+import type { CallOptions } from "../runtime/codegen/v1.ts";
 import { extensionFor } from "../runtime/limits/mime.ts";
 import { createOutputStore } from "../runtime/limits/output-store.ts";
 import { limitResult } from "../runtime/limits/result.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { findTarget, unknownServer } from "../schemas/artifacts/target.ts";
 import type { ToolEntry } from "../schemas/artifacts/tool-table.ts";
+import { terminalTaken, whenTerminalFree } from "./asking/terminal-queue.ts";
 import type { Invocation } from "./commands.ts";
 import { EXIT, type Io } from "./io.ts";
 import { printable, verbatim } from "./print.ts";
@@ -29,32 +31,61 @@ export async function run(invocation: Invocation, io: Io): Promise<number> {
     if (!args.ok) return fail(io, invocation, args.message, EXIT.usage);
     const timeoutMs = secondsFlag(invocation);
     if (Number.isNaN(timeoutMs)) return fail(io, invocation, "--timeout is a positive number of seconds", EXIT.usage);
-    const result = await call(runtime, entry, args.value, timeoutMs, io);
-    const isSaved = await saveBinaries(result, invocation, io);
-    const isPrinted = await print(result, entry, invocation, io);
-    return result.isError || !isSaved || !isPrinted ? EXIT.reported : EXIT.ok;
+    // Of a call that became a task: only once its result is out may the task be forgotten.
+    let forget: (() => Promise<void>) | undefined;
+    const { result } = await withProgress(io, (onProgress, onTask) =>
+      runtime.callEntry(entry, args.value, {
+        signal: io.signal,
+        ...(timeoutMs !== undefined && { timeoutMs }),
+        onProgress,
+        onTask,
+        onTaskResult: (later) => {
+          forget = later;
+        },
+      }),
+    );
+    const code = await deliver(result, entry, invocation, io);
+    await forget?.();
+    return code;
   });
 }
 
-async function call(
-  runtime: Runtime,
-  entry: ToolEntry,
-  args: unknown,
-  timeoutMs: number | undefined,
+/** Saves and prints a result; the exit code says whether all of it went well. */
+export async function deliver(
+  result: CallToolResult,
+  tool: Pick<ToolEntry, "server" | "tool" | "maxOutputBytes">,
+  invocation: Invocation,
   io: Io,
-): Promise<CallToolResult> {
+): Promise<number> {
+  const isSaved = await saveBinaries(result, invocation, io);
+  const isPrinted = await print(result, tool, invocation, io);
+  return result.isError || !isSaved || !isPrinted ? EXIT.reported : EXIT.ok;
+}
+
+const QUIET_MS = 1000;
+
+/** Runs `use` and shows how far it is. A task that takes longer than a moment is named, for who wants to leave it. */
+export async function withProgress<T>(
+  io: Io,
+  use: (
+    onProgress: NonNullable<CallOptions["onProgress"]>,
+    onTask: (task: { readonly taskId: string }) => void,
+  ) => Promise<T>,
+): Promise<T> {
   let shown = false;
+  let timer: NodeJS.Timeout | undefined;
   try {
-    const { result } = await runtime.callEntry(entry, args, {
-      signal: io.signal,
-      ...(timeoutMs !== undefined && { timeoutMs }),
-      onProgress: (progress) => {
+    return await use(
+      (progress) => {
         shown ||= io.interactive;
         showProgress(io, progress);
       },
-    });
-    return result;
+      ({ taskId }) => {
+        timer = setTimeout(() => whenTerminalFree(() => io.err(`waiting for task ${printable(taskId)}\n`)), QUIET_MS);
+      },
+    );
   } finally {
+    clearTimeout(timer);
     if (shown) io.err("\r\u001b[2K");
   }
 }
@@ -126,7 +157,7 @@ async function readJson(source: string, io: Io): Promise<Arguments> {
 }
 
 /** Milliseconds; NaN where the flag is no positive number. */
-function secondsFlag({ flags }: Invocation): number | undefined {
+export function secondsFlag({ flags }: Invocation): number | undefined {
   if (flags["timeout"] === undefined) return undefined;
   const seconds = Number(flags["timeout"]);
   return seconds > 0 ? seconds * 1000 : Number.NaN;
@@ -136,14 +167,19 @@ function showProgress(
   io: Io,
   { progress, total, message }: { progress: number; total?: number; message?: string },
 ): void {
-  if (!io.interactive) return;
+  if (!io.interactive || terminalTaken()) return;
   const count = total === undefined ? String(progress) : `${progress}/${total}`;
   const text = printable(`${count}${message === undefined ? "" : ` ${message}`}`);
   io.err(`\r\u001b[2K${text.slice(0, Math.max(0, io.errLook.width - 1))}`);
 }
 
 /** False when there is no way to print it. */
-async function print(result: CallToolResult, entry: ToolEntry, invocation: Invocation, io: Io): Promise<boolean> {
+async function print(
+  result: CallToolResult,
+  entry: Pick<ToolEntry, "server" | "tool" | "maxOutputBytes">,
+  invocation: Invocation,
+  io: Io,
+): Promise<boolean> {
   if (invocation.flags["json"]) {
     const json = jsonOf(result);
     if (json === undefined)

@@ -8,6 +8,8 @@ import { type RunIdentity, storeRecord } from "../compiler/cache/record.ts";
 import { openSnapshotCache } from "../compiler/cache/snapshot-cache.ts";
 import { openTypeCache } from "../compiler/cache/type-cache.ts";
 import { checkFinding, compile } from "../compiler/compile.ts";
+import type { Auth } from "../runtime/connect/auth/create-auth.ts";
+import { lazyAuth } from "../runtime/connect/auth/lazy-auth.ts";
 import { loadConfiguration } from "../runtime/connect/configuration.ts";
 import type { ConfigurationFiles } from "../runtime/connect/configuration-files.ts";
 import { type Configuration, type ServerConfig, serversOfScope } from "../schemas/config/server-config.ts";
@@ -15,7 +17,7 @@ import { type Diagnostic, diagnostic } from "../schemas/diagnostic.ts";
 import { isCommandValue, variablesOf } from "../schemas/expand.ts";
 import { nearest } from "../schemas/nearest.ts";
 import type { CompileRequest, CompileResult } from "./compile-command.ts";
-import type { Io } from "./io.ts";
+import { type Io, WITH_SIGN_IN_MS } from "./io.ts";
 import { startProgress } from "./progress.ts";
 
 /** Servers asked at the same time. Most of their time is their own start, so more than there are cores. */
@@ -33,13 +35,15 @@ export async function compileAfresh({ files, request, io, cache }: AfreshOptions
   const configuration = withOut(loaded.value, request);
   const findings = [...loaded.diagnostics, ...unknownServers(configuration, request)];
   const types = await openTypeCache(cache.folder, cache.hash(cache.key.folders));
-  const surroundings = { env: io.env, homedir: io.homedir, signal: io.signal };
+  const { agentDir } = configuration;
+  const surroundings = { env: io.env, homedir: io.homedir, signal: io.signal, trace: io.trace };
+  const auth = lazyAuth({ agentDir, interactive: io.signIn });
   const progress = startProgress(io);
   try {
     const outcome = await compile(configuration, {
       ...request,
-      cache: await openSnapshotCache({ ...surroundings, folder: cache.folder, now: Date.now }),
-      introspect: lazyIntrospect(surroundings),
+      cache: await openSnapshotCache({ ...surroundings, agentDir, folder: cache.folder, now: Date.now }),
+      introspect: lazyIntrospect({ ...surroundings, auth, timeoutMs: io.signIn && WITH_SIGN_IN_MS }),
       types,
       concurrency: CONCURRENCY,
       signal: io.signal,
@@ -52,12 +56,16 @@ export async function compileAfresh({ files, request, io, cache }: AfreshOptions
     if (!io.signal.aborted && !request.check) await record(configuration, result, cache, io);
     return result;
   } finally {
+    // A refresh that is cut short loses the sign-in.
+    await auth.settled();
     progress.end();
   }
 }
 
 /** The MCP client is imported when the first server has to be asked, and not before. */
-function lazyIntrospect(surroundings: { env: NodeJS.ProcessEnv; homedir: string }): Introspect {
+function lazyIntrospect(
+  surroundings: Pick<Io, "env" | "homedir" | "trace"> & { readonly auth: Auth; readonly timeoutMs: number | undefined },
+): Introspect {
   return async (server, signal) => {
     const { introspect } = await import("../compiler/introspect/introspect.ts");
     return introspect(server, { ...surroundings, signal });

@@ -2,7 +2,7 @@
  * `pimcp compile`. First looks whether this compile is the last one over again (compiler/cache/record.ts), and
  * only otherwise loads what compiling takes.
  */
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { inheritedCredentials } from "../compiler/cache/credentials.ts";
 import { cacheFolder, keyedHash } from "../compiler/cache/folder.ts";
 import { digestConfiguration, findRecord, type RunIdentity, type RunKey } from "../compiler/cache/record.ts";
@@ -87,7 +87,8 @@ function runKey(request: CompileRequest, files: ConfigurationFiles, io: Io): Run
     cwd: files.sessionDir,
     homedir: io.homedir,
     credentials: inheritedCredentials(io.env),
-    files: files.candidates.map((file) => file.path),
+    // Whose list a server shows depends on who is signed in.
+    files: [...files.candidates.map((file) => file.path), join(files.agentDir, "mcp-auth.json")],
     folders: request.scopes.map((scope) => (scope === "project" && request.out) || files.defaultOut[scope]),
   };
 }

@@ -91,10 +91,20 @@ export function listLines(data: ListData, look: Look): string[] {
 function headLines(server: ListedServer, look: Look): string[] {
   const { scope, exposure, tools } = server;
   const declared = tools.filter((tool) => tool.declared);
-  const tokens = declared.reduce((sum, tool) => sum + tool.tokens, 0);
-  const counted = `${tools.length} tool${tools.length === 1 ? "" : "s"}, ${declared.length} declared in ${tokens} tokens`;
+  const outside = tools.filter(isOutside);
+  const more = outside.length === 0 ? "" : `, ${outside.length} outside the budget (${tokensOf(outside)} tokens)`;
+  const counted = `${tools.length} tool${tools.length === 1 ? "" : "s"}, ${declared.length} declared in ${tokensOf(declared)} tokens${more}`;
   const [first, ...rest] = wrap(`${printable(server.name)} (${scope}, ${exposure}): ${counted}`, look.width);
   return [paint(look, "bold", first ?? ""), ...rest];
+}
+
+/** To be declared, and not: the budget had no room. Scripts reach it, a model finds it by searching. */
+function isOutside({ exposure, declared }: ListedTool): boolean {
+  return exposure === "codemode" && !declared;
+}
+
+function tokensOf(tools: readonly ListedTool[]): number {
+  return tools.reduce((sum, tool) => sum + tool.tokens, 0);
 }
 
 /** Widths of the columns; a narrow terminal gets the first two. */
@@ -106,7 +116,8 @@ function columnsFor(width: number, longestName: number): number[] {
 
 function cellsOf(tool: ListedTool): string[] {
   const { exposure, tokens, declared, maxOutputBytes } = tool;
-  return [printable(tool.tool), exposure, String(tokens), declared ? "yes" : "-", String(maxOutputBytes)];
+  const shown = declared ? "yes" : isOutside(tool) ? "no room" : "-";
+  return [printable(tool.tool), exposure, String(tokens), shown, String(maxOutputBytes)];
 }
 
 function row(cells: readonly string[], columns: readonly number[]): string {

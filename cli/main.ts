@@ -36,7 +36,20 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   }
   const cwd = parsed.invocation.flags["cwd"];
   const { run } = await command.load();
-  return run(parsed.invocation, typeof cwd === "string" ? { ...io, cwd: resolve(io.cwd, cwd) } : io);
+  const surroundings = await withLogin(
+    parsed.invocation,
+    typeof cwd === "string" ? { ...io, cwd: resolve(io.cwd, cwd) } : io,
+  );
+  if (typeof parsed.invocation.flags["trace"] !== "string") return run(parsed.invocation, surroundings);
+  const { withTrace } = await import("./trace-option.ts");
+  return withTrace(name, parsed.invocation, surroundings, (traced) => run(parsed.invocation, traced));
+}
+
+/** With `--login`, a person is asked to sign in where a server wants it; their paste is taken from a terminal alone. */
+async function withLogin({ flags }: Invocation, io: Io): Promise<Io> {
+  if (flags["login"] !== true) return io;
+  const { browserSignIn } = await import("./browser-sign-in.ts");
+  return { ...io, signIn: browserSignIn(io, { readsInput: process.stdin.isTTY === true }) };
 }
 
 type Parsed = { readonly ok: true; readonly invocation: Invocation } | { readonly ok: false; readonly message: string };
@@ -104,6 +117,7 @@ export function processIo(signal: AbortSignal): Io {
     outLook: look(process.stdout),
     errLook: look(process.stderr),
     interactive: Boolean(process.stderr.isTTY),
+    ...(process.stdin.isTTY && process.stderr.isTTY && { terminal: { input: process.stdin, output: process.stderr } }),
     signal,
   };
 }

@@ -7,6 +7,7 @@ import { previousSnapshot, readPrevious } from "../compiler/previous.ts";
 import { BuildLoop } from "../compiler/watch/build-loop.ts";
 import { watchConfiguration } from "../compiler/watch/config-watcher.ts";
 import { ServerWatcher, type WatchedServer } from "../compiler/watch/server-watcher.ts";
+import { lazyAuth } from "../runtime/connect/auth/lazy-auth.ts";
 import { loadConfiguration } from "../runtime/connect/configuration.ts";
 import { locateConfiguration } from "../runtime/connect/configuration-files.ts";
 import { openConnection } from "../runtime/connect/open.ts";
@@ -34,6 +35,8 @@ export async function run(invocation: Invocation, io: Io): Promise<number> {
     io.err(`pimcp watch: ${request}\n`);
     return EXIT.usage;
   }
+  const { agentDir } = await locateConfiguration(configurationOptions(invocation, io));
+  const auth = lazyAuth({ agentDir });
   const servers = new ServerWatcher({
     open: async ({ config, verdict }) => {
       const outcome = await openConnection(config, {
@@ -42,6 +45,8 @@ export async function run(invocation: Invocation, io: Io): Promise<number> {
         prior: verdict,
         listen: true,
         signal: io.signal,
+        auth,
+        trace: io.trace,
       });
       return outcome.ok ? outcome.connection : undefined;
     },
@@ -70,6 +75,7 @@ export async function run(invocation: Invocation, io: Io): Promise<number> {
   watcher.close();
   await loop.stop();
   await servers.close();
+  await auth.settled();
   return EXIT.ok;
 }
 

@@ -4,6 +4,9 @@
  */
 import { RefusedError, ServerError } from "../runtime/errors.ts";
 import { createRuntime, type Runtime } from "../runtime/runtime.ts";
+import type { Diagnostic } from "../schemas/diagnostic.ts";
+import { answering } from "./asking/handlers.ts";
+import { whenTerminalFree } from "./asking/terminal-queue.ts";
 import type { Invocation } from "./commands.ts";
 import { EXIT, type Io, interruptedExit } from "./io.ts";
 import { diagnosticLines, printable } from "./print.ts";
@@ -16,24 +19,37 @@ export async function withRuntime(
   use: (runtime: Runtime) => Promise<number>,
 ): Promise<number> {
   const verbose = flags["verbose"] === true;
+  const tell = (notice: Diagnostic) => {
+    if (notice.severity === "info" && !verbose) return;
+    whenTerminalFree(() => io.err(lineByLine(diagnosticLines(notice, io.errLook))));
+  };
+  const asked = await answering(flags["answers"] as string | undefined, io, tell);
+  for (const found of asked.diagnostics) tell(found);
+  if (!asked.ok) {
+    if (flags["json"]) io.out(`${JSON.stringify({ error: { message: "the answers file can't be used" } })}\n`);
+    return EXIT.usage;
+  }
   const runtime = await createRuntime({
     cwd: io.cwd,
     env: io.env,
     homedir: io.homedir,
+    ...(io.trace && { trace: io.trace }),
+    ...(io.signIn && { signIn: io.signIn }),
     ...(typeof flags["config"] === "string" && { config: flags["config"] }),
-    onNotice: (notice) => {
-      if (notice.severity === "info" && !verbose) return;
-      io.err(
-        diagnosticLines(notice, io.errLook)
-          .map((line) => `${line}\n`)
-          .join(""),
-      );
-    },
+    handlers: asked.answering.handlers,
+    onNotice: tell,
   });
   try {
-    return await use(runtime);
+    const code = await use(runtime);
+    for (const remark of asked.answering.remarks()) tell(remark);
+    return code;
   } catch (error) {
-    if (io.signal.aborted) return interruptedExit(io.signal);
+    if (io.signal.aborted) {
+      // What has become of the task that was waited for, or of the hope to cancel it.
+      if (error instanceof ServerError && error.taskId !== undefined)
+        io.err(`pimcp ${command}: ${lines(error.message)}\n`);
+      return interruptedExit(io.signal);
+    }
     if (!(error instanceof ServerError || error instanceof RefusedError)) throw error;
     if (flags["json"]) io.out(`${JSON.stringify({ error: errorJson(error) })}\n`);
     io.err(`pimcp ${command}: ${lines(error.message)}\n`);
@@ -51,7 +67,12 @@ function errorJson(error: ServerError | RefusedError): Record<string, unknown> {
     message: error.message,
     server: error.server,
     ...(rpc.kind === "rpc-error" && { code: rpc.error?.code }),
+    ...(error instanceof ServerError && error.taskId !== undefined && { taskId: error.taskId }),
   };
+}
+
+function lineByLine(all: readonly string[]): string {
+  return all.map((line) => `${line}\n`).join("");
 }
 
 function lines(text: string, prefix = ""): string {

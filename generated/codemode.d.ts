@@ -5,7 +5,7 @@ type R<T = unknown> = Promise<{content: Content[]; structuredContent: T; isError
 // text: of type text. data (base64), mimeType: of image, audio. uri, name: of resource_link. resource: of resource.
 type Content = {type: "text"|"image"|"audio"|"resource_link"|"resource"; text: string; data: string; mimeType: string; uri: string; name: string; resource: {uri: string; mimeType?: string; text?: string; blob?: string}};
 declare const tools: {
-// mcp__everything: 13 tools. Every feature of the protocol once, for trying things out
+// mcp__everything: 15 tools. Every feature of the protocol once, for trying things out
 // Echoes back the input string
 mcp__everything__echo(args: {
  message: string // Message to echo
@@ -56,10 +56,19 @@ mcp__everything__simulate_research_query(args: {
 mcp__everything__toggle_simulated_logging(): R;
 // Toggles simulated resource subscription updates on or off.
 mcp__everything__toggle_subscriber_updates(): R;
+// Trigger a Request from the Server for User Elicitation
+mcp__everything__trigger_elicitation_request(): R;
 // Demonstrates a long running operation with progress updates.
 mcp__everything__trigger_long_running_operation(args?: {
  duration?: number // Duration of the operation in seconds [default 10]
  steps?: number // Number of steps in the operation [default 5]
+}): R;
+// Trigger a URL elicitation so the client can direct the user to a browser flow. Supports two mechanisms: the request path (elicitation/create, default) which awaits the user's response, and the error path (UrlElicitationRequiredError, -32042) which signals the client to handle URL elicitation via the error response. Set errorPath=true to use the error path.
+mcp__everything__trigger_url_elicitation(args: {
+ elicitationId?: string // Optional explicit elicitation ID. Defaults to a random UUID.
+ errorPath?: boolean // Controls which elicitation mechanism is used. When false (default), sends an elicitation/create request (request path). When true, throws a UrlElicitationRequiredError (MCP error code -32042) so the…
+ message?: string // Message shown to the user before opening the URL
+ url: string // The URL the user should open [uri]
 }): R;
 // mcp__filesystem: 10 tools. Reads and writes files below tests/
 // Create a new directory or ensure a directory exists. Can create multiple nested directories in one operation. If the directory already exists, this operation will succeed silently. Perfect for setting up directory structures for projects or ensuring required paths exist. Only works within allowed directories.

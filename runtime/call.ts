@@ -13,11 +13,15 @@ import type { Connections } from "./connections.ts";
 import type { Drift } from "./drift.ts";
 import type { DriftWatch } from "./drift-watch.ts";
 import { RefusedError, ServerError } from "./errors.ts";
+import type { TaskCalls, TaskHooks } from "./tasks/task-calls.ts";
+
+export interface EntryCallOptions extends CallOptions, TaskHooks {}
 
 export interface CallContext {
   readonly table: ToolTable;
   readonly connections: Connections;
   readonly drift: DriftWatch;
+  readonly tasks: TaskCalls;
   /** `block` refuses tools whose definition changed since they were compiled, or can't be compared. */
   readonly onDrift: "warn" | "block";
   readonly onNotice: (notice: Diagnostic) => void;
@@ -31,28 +35,32 @@ export async function callTool(
   context: CallContext,
   entry: ToolEntry,
   args: unknown,
-  options: CallOptions = {},
+  options: EntryCallOptions = {},
 ): Promise<InterpretedResult> {
   const definition = definitionOf(context.table, entry);
   const prepared = await prepareArguments(definition.inputSchema, args);
   if (!prepared.ok) throw new RefusedError(prepared.message, { ...entry, reason: "invalid-arguments" });
   if (prepared.notice !== undefined) context.onNotice(callNotice(entry, prepared.notice));
   if (context.onDrift === "block") await refuseDrifted(context, entry, options.signal);
-  const raw = await context.connections.request(
-    entry.server,
-    "tools/call",
-    { name: entry.tool, arguments: prepared.args },
-    {
+  const { onTask, onTaskResult } = options;
+  const { result, taskId, forget } = await context.tasks.call({
+    entry,
+    definition,
+    args: prepared.args,
+    options: {
       ...(options.signal && { signal: options.signal }),
       ...(options.timeoutMs !== undefined && { timeoutMs: options.timeoutMs }),
       ...(options.onProgress && { onProgress: options.onProgress }),
       headers: () => paramHeaders(definition.inputSchema, prepared.args),
     },
-  );
-  const interpreted = await interpretResult(raw, definition.outputSchema);
+    onTask,
+    onTaskResult,
+  });
+  const interpreted = await interpretResult(result, definition.outputSchema);
   const found = [...interpreted.notices, ...(interpreted.mismatch === undefined ? [] : [interpreted.mismatch])];
   for (const notice of found) context.onNotice(callNotice(entry, notice));
-  return interpreted;
+  await forget?.();
+  return taskId === undefined ? interpreted : { ...interpreted, taskId };
 }
 
 function definitionOf(table: ToolTable, entry: ToolEntry): CatalogTool {

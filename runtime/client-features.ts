@@ -2,46 +2,76 @@
  * What a server may ask of its client: input from the user, a completion, the roots it may work in. Only what a
  * handler is given for is advertised, because servers offer other tools to clients that can do more.
  */
-import type * as Sdk from "@modelcontextprotocol/client";
-import { HandlerFailedError } from "./connect/failure.ts";
+import { isRecord } from "../schemas/record.ts";
+import type { Connection } from "./connect/connection.ts";
+import type { Question } from "./questions.ts";
 
-/** Handlers take the request's `params` as MCP's schema has them and give back the result. */
+/** Where a question comes from. `signal` is aborted when its answer is no longer wanted: close what you show then. */
+export type QuestionContext = Pick<Question, "server" | "tool" | "taskId" | "whenDone" | "signal">;
+
+/** Takes a request's `params` as MCP's schema has them and gives back the result. */
+export type QuestionHandler = (
+  params: Readonly<Record<string, unknown>>,
+  context: QuestionContext,
+) => Promise<Record<string, unknown>>;
+
+/** An elicitation handler for one mode, or for both; what isn't here isn't advertised. */
+export interface ElicitationModes {
+  readonly form?: QuestionHandler | undefined;
+  readonly url?: QuestionHandler | undefined;
+  /** `notifications/elicitation/complete`: what a URL led to has been done. */
+  readonly completed?: ((elicitationId: string, server: string) => void) | undefined;
+}
+
+/** A sampling handler that can do more than plain messages. */
+export interface SamplingFeatures {
+  readonly create: QuestionHandler;
+  /** It takes `tools` and `toolChoice`. */
+  readonly tools?: boolean;
+  /** It takes `includeContext` other than `none`. */
+  readonly context?: boolean;
+}
+
 export interface ClientHandlers {
-  /** `elicitation/create`: asks the user. */
-  readonly elicitation?: (params: Readonly<Record<string, unknown>>) => Promise<Record<string, unknown>>;
+  /** `elicitation/create`: asks the user. A plain function takes both modes, `form` and `url`. */
+  readonly elicitation?: QuestionHandler | ElicitationModes | undefined;
   /** `sampling/createMessage`: asks a model. */
-  readonly sampling?: (params: Readonly<Record<string, unknown>>) => Promise<Record<string, unknown>>;
+  readonly sampling?: QuestionHandler | SamplingFeatures | undefined;
   /** `roots/list`: folders a server may work in, as `file:` URIs. */
-  readonly roots?: () => Promise<readonly { readonly uri: string; readonly name?: string }[]>;
+  readonly roots?:
+    | ((context: QuestionContext) => Promise<readonly { readonly uri: string; readonly name?: string }[]>)
+    | undefined;
+}
+
+/** The handler of each elicitation mode. */
+export function elicitationModes({ elicitation }: ClientHandlers): ElicitationModes {
+  return typeof elicitation === "function" ? { form: elicitation, url: elicitation } : (elicitation ?? {});
+}
+
+export function samplingFeatures({ sampling }: ClientHandlers): SamplingFeatures | undefined {
+  return typeof sampling === "function" ? { create: sampling } : sampling;
 }
 
 /** The client capabilities that go with these handlers. */
 export function capabilitiesOf(handlers: ClientHandlers): Record<string, unknown> {
+  const { form, url } = elicitationModes(handlers);
+  const sampling = samplingFeatures(handlers);
   return {
-    ...(handlers.elicitation && { elicitation: { form: {}, url: {} } }),
-    ...(handlers.sampling && { sampling: {} }),
+    ...((form ?? url) && { elicitation: { ...(form && { form: {} }), ...(url && { url: {} }) } }),
+    ...(sampling && {
+      sampling: { ...(sampling.tools && { tools: {} }), ...(sampling.context && { context: {} }) },
+    }),
     ...(handlers.roots && { roots: {} }),
   };
 }
 
-/** Registers the handlers with a client that is about to connect. */
-export function registerHandlers(client: Sdk.Client, handlers: ClientHandlers): void {
-  const { elicitation, sampling, roots } = handlers;
-  if (elicitation) client.setRequestHandler("elicitation/create", (request) => answer(elicitation, request) as never);
-  if (sampling) client.setRequestHandler("sampling/createMessage", (request) => answer(sampling, request) as never);
-  if (roots) {
-    const listed = async () => ({ roots: [...(await roots())] });
-    client.setRequestHandler("roots/list", (request) => answer(listed, request) as never);
-  }
-}
-
-type Handler = (params: Readonly<Record<string, unknown>>) => Promise<unknown>;
-
-/** A handler's own failure is told apart from the connection's. */
-async function answer(handler: Handler, request: { readonly params?: unknown }): Promise<unknown> {
-  try {
-    return await handler((request.params ?? {}) as Record<string, unknown>);
-  } catch (error) {
-    throw new HandlerFailedError(error instanceof Error ? error.message : String(error), { cause: error });
-  }
+/** Tells the handlers what a server says has been done at a URL it sent the user to. */
+export function hearCompletions(connection: Connection, handlers: ClientHandlers): void {
+  const { completed } = elicitationModes(handlers);
+  if (completed === undefined) return;
+  connection.onNotification((method, params) => {
+    if (method !== "notifications/elicitation/complete" || !isRecord(params)) return;
+    const { elicitationId } = params;
+    if (typeof elicitationId === "string") completed(elicitationId, connection.server);
+  });
 }

@@ -6,8 +6,11 @@
 import type { ToolTable } from "../schemas/artifacts/tool-table.ts";
 import { connectionDigest, settingsDigest } from "../schemas/config/digest.ts";
 import { type Configuration, type ServerConfig, serversOfScope } from "../schemas/config/server-config.ts";
-import type { Diagnostic, DiagnosticCode } from "../schemas/diagnostic.ts";
+import { type Diagnostic, type DiagnosticCode, diagnostic } from "../schemas/diagnostic.ts";
 import { configNewer } from "./artifacts/freshness.ts";
+import type { Auth } from "./connect/auth/create-auth.ts";
+import type { Interactive } from "./connect/auth/interactive.ts";
+import { lazyAuth } from "./connect/auth/lazy-auth.ts";
 import { loadConfiguration } from "./connect/configuration.ts";
 import { type ConfigurationFiles, configurationSignature } from "./connect/configuration-files.ts";
 import type { Connection } from "./connect/connection.ts";
@@ -17,15 +20,20 @@ import { createPool, type Pool } from "./connect/pool.ts";
 import type { RequestOptions } from "./connect/session.ts";
 import type { EraVerdict } from "./connect/verdict.ts";
 import { ServerError } from "./errors.ts";
+import { type Question, questionOf } from "./questions.ts";
 
 export interface ConnectionsOptions
-  extends Pick<OpenOptions, "env" | "homedir" | "capabilities" | "configure" | "maxMessageBytes" | "fetch"> {
+  extends Pick<OpenOptions, "env" | "homedir" | "capabilities" | "maxMessageBytes" | "fetch" | "trace"> {
   readonly files: ConfigurationFiles;
   readonly table: ToolTable;
   readonly idleMs?: number | undefined;
   readonly onNotice: (notice: Diagnostic) => void;
+  /** Answers what servers ask. Rejects with `UnansweredError`. */
+  readonly answer: (question: Question) => Promise<Record<string, unknown>>;
   /** A server has been connected. */
   readonly onOpen: (connection: Connection) => void;
+  /** How a person signs in; without it nobody is asked. */
+  readonly signIn?: Interactive | undefined;
   /** Opens a server in a way of the caller's own; undefined leaves it to the configuration. */
   readonly open?: ((server: string) => Promise<OpenOutcome> | undefined) | undefined;
 }
@@ -36,6 +44,7 @@ export class Connections {
   /** The latest connection to each server, dead or alive: what a server said last explains how it died. */
   readonly #latest = new Map<string, Connection>();
   #configuration: Promise<Configuration> | undefined;
+  #auth: Auth | undefined;
   /** Of the files that `#configuration` was read from. */
   #signature: string | undefined;
   /** Settings that were found newer than the artifacts, and said to be. */
@@ -63,7 +72,12 @@ export class Connections {
     const outcome = await this.#pool.request(server, method, params, options);
     if (outcome.ok) return outcome.result;
     if ("diagnostic" in outcome) throw unopened(server, outcome);
-    throw await this.#failed(server, method, outcome.failure);
+    throw await this.failed(server, method, outcome.failure);
+  }
+
+  /** The same as a value, for who decides by the kind of failure. */
+  outcome(server: string, method: string, params?: Record<string, unknown>, options?: RequestOptions) {
+    return this.#pool.request(server, method, params, options);
   }
 
   /** The open connection. Rejects with `ServerError`. */
@@ -73,17 +87,53 @@ export class Connections {
     return outcome.connection;
   }
 
+  /** Keeps the server's connection open until the returned function is called. */
+  lease(server: string): () => void {
+    return this.#pool.lease(server);
+  }
+
+  /** How the server is reached now, as `connectionDigest` has it; undefined where the configuration has no such server. */
+  async digest(server: string): Promise<string | undefined> {
+    const config = entryOf(await this.#current(), server);
+    return "severity" in config ? undefined : connectionDigest(config);
+  }
+
   /** Ends every connection and what it started. */
-  close(): Promise<void> {
-    return this.#pool.close();
+  async close(): Promise<void> {
+    await this.#pool.close();
+    await this.#auth?.settled();
+  }
+
+  /** Takes the credentials that a server was given out of its JSON data. */
+  discreet(server: string): <T>(value: T) => T {
+    const connection = this.#latest.get(server);
+    return (value) => connection?.redact(value).value ?? value;
+  }
+
+  unopened(server: string, outcome: Extract<OpenOutcome, { ok: false }>): ServerError {
+    return unopened(server, outcome);
   }
 
   async #open(server: string, signal: AbortSignal): Promise<OpenOutcome> {
     const own = this.#options.open?.(server);
     if (own) return own;
-    const config = entryOf(await this.#current(), server);
+    const configuration = await this.#current();
+    const config = entryOf(configuration, server);
+    this.#auth ??= lazyAuth({ agentDir: configuration.agentDir, interactive: this.#options.signIn });
     if ("severity" in config) return { ok: false, diagnostic: config };
-    return openConnection(config, { ...this.#options, signal, prior: this.#prior(config) });
+    // A server of 2025 asks its questions on a stream of its own, which is worth keeping only where they are answered.
+    const listen = Object.keys(this.#options.capabilities ?? {}).length > 0;
+    return openConnection(config, {
+      ...this.#options,
+      signal,
+      prior: this.#prior(config),
+      listen,
+      auth: this.#auth,
+      answer: (asked) => this.#options.answer(questionOf(server, asked)),
+      onUnanswered: ({ message }) => {
+        this.#options.onNotice(diagnostic("question-unanswered", `server "${server}": ${message}`, { server }));
+      },
+    });
   }
 
   /** The configuration as its files are now: read again only where one of them changed since. */
@@ -120,7 +170,8 @@ export class Connections {
     return { ...compiled, capabilities, serverInfo, instructions };
   }
 
-  async #failed(server: string, method: string, failure: Failure): Promise<ServerError> {
+  /** A request's failure as the error that its caller meets. */
+  async failed(server: string, method: string, failure: Failure): Promise<ServerError> {
     const connection = this.#latest.get(server);
     const config = entryOf(await (this.#configuration ?? this.#current()), server);
     const stderr = connection?.stderrTail();

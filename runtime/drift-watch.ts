@@ -27,12 +27,15 @@ interface Watched {
 export class DriftWatch {
   readonly #table: ToolTable;
   readonly #onNotice: (notice: Diagnostic) => void;
+  readonly #canBeAsked: boolean;
   readonly #watched = new Map<string, Watched>();
   readonly #known = new Map<string, Drift>();
 
-  constructor(table: ToolTable, onNotice: (notice: Diagnostic) => void) {
+  /** `canBeAsked`: elicitation is advertised, as it was when compiling. */
+  constructor(table: ToolTable, onNotice: (notice: Diagnostic) => void, canBeAsked = true) {
     this.#table = table;
     this.#onNotice = onNotice;
+    this.#canBeAsked = canBeAsked;
   }
 
   /** Starts comparing; called for every connection that is opened. */
@@ -48,7 +51,8 @@ export class DriftWatch {
     this.#watched.set(server, watched);
     const onChange = () => this.#later(connection, watched);
     // A modern server announces when it is asked to; over HTTP that is a stream, which would keep a program from ending.
-    if (connection.verdict.transport === "stdio") connection.onToolsListChanged(onChange);
+    const { era, transport } = connection.verdict;
+    if (transport === "stdio" || era === "legacy") connection.onToolsListChanged(onChange);
     else connection.onNotification((method) => method === TOOLS_CHANGED && onChange());
     watched.checked = this.#check(connection, watched);
   }
@@ -85,15 +89,25 @@ export class DriftWatch {
     const drift = compareTools(server, compiled, listing.list.tools);
     this.#known.set(server, drift);
     const state = canonicalJson(drift);
-    if (drift.tools.length > 0 && state !== watched.said) this.#onNotice(driftNotice(drift));
+    if (drift.tools.length > 0 && state !== watched.said) this.#onNotice(driftNotice(drift, this.#canBeAsked));
     watched.said = state;
     return drift;
   }
 }
 
-function driftNotice(drift: Drift): Diagnostic {
+/**
+ * Tools that are merely missing in a runtime without an elicitation handler are mostly those that a server keeps from clients
+ * which can't be asked: compiling anew would not help, and a warning in every program would be noise. A call of one fails.
+ */
+function driftNotice(drift: Drift, canBeAsked: boolean): Diagnostic {
+  const isReduced = !canBeAsked && drift.tools.every(({ change }) => change === "removed");
   return diagnostic("tools-drifted", `the tools of "${drift.server}" differ from those compiled: ${driftText(drift)}`, {
+    ...(isReduced && { severity: "info" as const }),
     server: drift.server,
-    notes: ["the compiled definitions stay in use; run `pimcp compile` to take over the new ones"],
+    notes: [
+      isReduced
+        ? "servers keep tools that ask something from clients without an elicitation handler; if that isn't why, run `pimcp compile`"
+        : "the compiled definitions stay in use; run `pimcp compile` to take over the new ones",
+    ],
   });
 }

@@ -15,12 +15,15 @@ export class ToolError extends Error {
   readonly tool: string;
   /** The whole result, with `isError: true`. */
   readonly result: CallToolResult;
+  /** Of the task that the call had become. */
+  readonly taskId?: string;
 
-  constructor(message: string, details: { server: string; tool: string; result: CallToolResult }) {
+  constructor(message: string, details: { server: string; tool: string; result: CallToolResult; taskId?: string }) {
     super(message);
     this.server = details.server;
     this.tool = details.tool;
     this.result = details.result;
+    if (details.taskId !== undefined) this.taskId = details.taskId;
     brand(this, TOOL_ERROR, "ToolError");
   }
 
@@ -35,11 +38,14 @@ export class ServerError extends Error {
   readonly server: string;
   /** The end of what a stdio server wrote to stderr. */
   readonly stderrTail?: string;
+  /** Of the task that the call had become. */
+  readonly taskId?: string;
 
-  constructor(message: string, details: { server: string; cause?: unknown; stderrTail?: string }) {
+  constructor(message: string, details: { server: string; cause?: unknown; stderrTail?: string; taskId?: string }) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.server = details.server;
     if (details.stderrTail !== undefined) this.stderrTail = details.stderrTail;
+    if (details.taskId !== undefined) this.taskId = details.taskId;
     brand(this, SERVER_ERROR, "ServerError");
   }
 

@@ -4,10 +4,19 @@
  */
 export type { ServerEntry, ToolEntry, ToolTable } from "../schemas/artifacts/tool-table.ts";
 export type { Diagnostic } from "../schemas/diagnostic.ts";
+export type { EntryCallOptions } from "./call.ts";
 export type { InterpretedResult } from "./calls/results.ts";
-export type { ClientHandlers } from "./client-features.ts";
+export type {
+  ClientHandlers,
+  ElicitationModes,
+  QuestionContext,
+  QuestionHandler,
+  SamplingFeatures,
+} from "./client-features.ts";
 export type { CallOptions, CallProgress, CallToolResult, ContentBlock, ToolResult } from "./codegen/v1.ts";
+export type { Callback, CallbackRequest, ExpectedAnswer, Interactive } from "./connect/auth/interactive.ts";
 export { type OpenTransportOptions, openTransport } from "./connect/open-transport.ts";
+export type { TraceEvent, TraceSink } from "./connect/trace.ts";
 export type { Drift, ToolDrift } from "./drift.ts";
 export { RefusedError, ServerError, ToolError } from "./errors.ts";
 export type {
@@ -21,3 +30,5 @@ export type {
   ResourceTemplate,
 } from "./resources.ts";
 export { createRuntime, type Runtime, type RuntimeOptions } from "./runtime.ts";
+export type { Skill, SkillFile, SkillList, Skills } from "./skills.ts";
+export type { ListedTask, ResumeOptions, Tasks } from "./tasks/tasks.ts";

@@ -1,52 +1,85 @@
 /** The part of a runtime that exists once something has been called: connections, calls, resources, drift. */
 import type { ToolEntry, ToolTable } from "../schemas/artifacts/tool-table.ts";
 import type { Diagnostic } from "../schemas/diagnostic.ts";
-import { type CallContext, callTool } from "./call.ts";
+import { type CallContext, callTool, type EntryCallOptions } from "./call.ts";
 import type { InterpretedResult } from "./calls/results.ts";
-import { capabilitiesOf, registerHandlers } from "./client-features.ts";
-import type { CallOptions } from "./codegen/v1.ts";
+import { capabilitiesOf, hearCompletions } from "./client-features.ts";
 import type { ConfigurationFiles } from "./connect/configuration-files.ts";
+import type { TraceSink } from "./connect/trace.ts";
 import { Connections } from "./connections.ts";
 import { DriftWatch } from "./drift-watch.ts";
 import { Gate } from "./gate.ts";
+import { answerQuestion, type Question } from "./questions.ts";
 import { Resources } from "./resources.ts";
 import type { RuntimeOptions } from "./runtime.ts";
+import { Skills } from "./skills.ts";
+import { TaskCalls } from "./tasks/task-calls.ts";
+import { Tasks } from "./tasks/tasks.ts";
 
 export interface LiveOptions
-  extends Pick<RuntimeOptions, "handlers" | "onDrift" | "idleMs" | "maxMessageBytes" | "fetch" | "open"> {
+  extends Pick<RuntimeOptions, "handlers" | "onDrift" | "idleMs" | "maxMessageBytes" | "fetch" | "open" | "signIn"> {
   readonly env: NodeJS.ProcessEnv;
   readonly homedir: string;
+  /** Absolute folder for what outlives the process. */
+  readonly stateDir: string;
   readonly files: ConfigurationFiles;
   readonly table: ToolTable;
   /** What loading the artifacts had to say. */
   readonly diagnostics: readonly Diagnostic[];
   readonly onNotice: (notice: Diagnostic) => void;
+  readonly trace?: TraceSink | undefined;
 }
 
 export interface Live {
   readonly connections: Connections;
   readonly drift: DriftWatch;
   readonly resources: Resources;
+  readonly skills: Skills;
   readonly gate: Gate;
-  call(entry: ToolEntry, args: unknown, options?: CallOptions): Promise<InterpretedResult>;
+  readonly tasks: Tasks;
+  call(entry: ToolEntry, args: unknown, options?: EntryCallOptions): Promise<InterpretedResult>;
+  /** Ends every connection and what it started; tasks stay on disk. */
+  close(): Promise<void>;
 }
 
 export function openLive(options: LiveOptions): Live {
   const { table, onNotice, handlers = {} } = options;
   const gate = new Gate(table, options.diagnostics);
-  const drift = new DriftWatch(table, onNotice);
-  const connections = new Connections({
+  const capabilities = capabilitiesOf(handlers);
+  const drift = new DriftWatch(table, onNotice, "elicitation" in capabilities);
+  // People are asked without the credentials that a server was given and repeats.
+  const answer = (question: Question) =>
+    answerQuestion(handlers, { ...question, params: connections.discreet(question.server)(question.params) });
+  const connections: Connections = new Connections({
     ...options,
-    capabilities: capabilitiesOf(handlers),
-    configure: (client) => registerHandlers(client, handlers),
-    onOpen: (connection) => drift.watch(connection),
+    capabilities,
+    answer,
+    onOpen: (connection) => {
+      hearCompletions(connection, handlers);
+      calls.notices.opened(connection);
+      drift.watch(connection);
+    },
   });
-  const context: CallContext = { table, connections, drift, onNotice, onDrift: options.onDrift ?? "warn" };
+  const calls = new TaskCalls({ ...options, connections, capabilities, answer });
+  const context: CallContext = {
+    table,
+    connections,
+    drift,
+    tasks: calls,
+    onNotice,
+    onDrift: options.onDrift ?? "warn",
+  };
   return {
     connections,
     drift,
     resources: new Resources(table, gate, connections),
+    skills: new Skills(gate, connections),
     gate,
+    tasks: new Tasks({ table, connections, calls, onNotice }),
     call: (entry, args, callOptions) => callTool(context, entry, args, callOptions),
+    async close() {
+      await calls.close();
+      await connections.close();
+    },
   };
 }

@@ -10,15 +10,21 @@ import type { Scope } from "../schemas/config/server-config.ts";
 import type { Diagnostic } from "../schemas/diagnostic.ts";
 import { findNewerConfig } from "./artifacts/freshness.ts";
 import { loadArtifacts } from "./artifacts/load.ts";
+import type { EntryCallOptions } from "./call.ts";
 import type { InterpretedResult } from "./calls/results.ts";
 import type { ClientHandlers } from "./client-features.ts";
 import type { CallOptions, ToolResult } from "./codegen/v1.ts";
+import type { Interactive } from "./connect/auth/interactive.ts";
 import type { OpenOutcome } from "./connect/open.ts";
+import type { TraceSink } from "./connect/trace.ts";
 import type { Drift } from "./drift.ts";
 import { RefusedError, ToolError } from "./errors.ts";
 import type { Live } from "./live.ts";
 import { locateRuntime, type RuntimeLocations } from "./locate.ts";
 import type { Resources } from "./resources.ts";
+import type { Skills } from "./skills.ts";
+import { stateFolder } from "./state-folder.ts";
+import type { Tasks } from "./tasks/tasks.ts";
 
 export interface RuntimeOptions {
   /** Folder from which project and configuration are looked for, upwards; default the working folder. */
@@ -32,6 +38,8 @@ export interface RuntimeOptions {
   /** Variables for `${VAR}` and for servers' processes; default this process's. */
   readonly env?: NodeJS.ProcessEnv;
   readonly homedir?: string;
+  /** Folder for what outlives the process, such as handles of tasks; default `$XDG_STATE_HOME/pimcp` or `~/.local/state/pimcp`. */
+  readonly stateDir?: string;
   readonly handlers?: ClientHandlers;
   /** `warn` (default) goes on with the compiled definitions; `block` refuses tools whose definition changed or can't be compared. */
   readonly onDrift?: "warn" | "block";
@@ -43,8 +51,18 @@ export interface RuntimeOptions {
   readonly maxMessageBytes?: number;
   /** Used for every HTTP request. */
   readonly fetch?: typeof globalThis.fetch;
+  /**
+   * How a person signs in to an HTTP server that wants that, in the middle of a call. Without it nobody is ever asked:
+   * the sign-ins of `pimcp login` and `pi mcp login` are used and renewed, and a call that needs another one fails.
+   */
+  readonly signIn?: Interactive;
   /** Opens a server in a way of your own, such as `openTransport`; undefined leaves it to the configuration. */
   readonly open?: (server: string) => Promise<OpenOutcome> | undefined;
+  /**
+   * What passes between the runtime and servers: a sink for each event, or a file that JSON lines are appended to. Holds
+   * methods, sizes, durations and outcomes, never a payload, a credential or a header.
+   */
+  readonly trace?: TraceSink | string;
   /** Closes the runtime when aborted. */
   readonly signal?: AbortSignal;
 }
@@ -57,8 +75,12 @@ export interface Runtime {
   /** Calls a tool by its server's and its own name. Rejects with `ToolError`, `ServerError` or `RefusedError`. */
   call(server: string, tool: string, args?: unknown, options?: CallOptions): Promise<ToolResult<unknown>>;
   /** Calls a tool found in the table; a result with `isError` is a result like any other. */
-  callEntry(entry: ToolEntry, args: unknown, options?: CallOptions): Promise<InterpretedResult>;
+  callEntry(entry: ToolEntry, args: unknown, options?: EntryCallOptions): Promise<InterpretedResult>;
+  /** Tasks that calls became, of this process and of earlier ones. */
+  tasks(): Promise<Tasks>;
   resources(): Promise<Resources>;
+  /** Skills of servers that have the extension for them, verified as they are read. */
+  skills(): Promise<Skills>;
   /** How the servers connected so far differ from what was compiled. */
   drift(): Promise<readonly Drift[]>;
   /** Connects to a server and compares its tools; undefined when it would not list them. */
@@ -67,7 +89,10 @@ export interface Runtime {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Loads artifacts. Never rejects for what is in them: what can't be used is in `diagnostics`, and its tools are missing. */
+/**
+ * Loads artifacts. Never rejects for what is in them: what can't be used is in `diagnostics`, and its tools are missing.
+ * Rejects only when the file of `trace` can't be written.
+ */
 export async function createRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
   const env = options.env ?? process.env;
   const homedir = options.homedir ?? (env["HOME"] || systemHome());
@@ -82,17 +107,21 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     settingsDigest: (scope) => currentSettings(located, scope),
   });
   const onNotice = onlyNew(options.onNotice ?? printNotice);
+  const trace = await openTrace(options.trace, cwd, onNotice);
   const open = async (): Promise<Live> => {
     const { openLive } = await import("./live.ts");
     const { value: table, diagnostics } = artifacts;
-    return openLive({ ...options, env, homedir, files: located.files, table, diagnostics, onNotice });
+    const { files } = located;
+    const stateDir = resolve(cwd, options.stateDir ?? stateFolder(env, homedir));
+    return openLive({ ...options, env, homedir, stateDir, files, table, diagnostics, onNotice, trace: trace.sink });
   };
   const onAbort = () => void runtime.close();
   const release = () => {
     artifacts.close();
     options.signal?.removeEventListener("abort", onAbort);
   };
-  const runtime = new ArtifactRuntime(artifacts.value, [...artifacts.diagnostics, ...newer], { open, release });
+  const actions = { open, release, ended: trace.close };
+  const runtime = new ArtifactRuntime(artifacts.value, [...artifacts.diagnostics, ...newer], actions);
   for (const found of runtime.diagnostics) onNotice(found);
   options.signal?.addEventListener("abort", onAbort, { once: true });
   if (options.signal?.aborted) await runtime.close();
@@ -104,39 +133,49 @@ class ArtifactRuntime implements Runtime {
   readonly diagnostics: readonly Diagnostic[];
   readonly #open: () => Promise<Live>;
   readonly #release: () => void;
+  readonly #ended: () => void;
   #live: Promise<Live> | undefined;
   #closed = false;
 
   constructor(
     table: ToolTable,
     diagnostics: readonly Diagnostic[],
-    actions: { readonly open: () => Promise<Live>; readonly release: () => void },
+    actions: { readonly open: () => Promise<Live>; readonly release: () => void; readonly ended: () => void },
   ) {
     this.table = table;
     this.diagnostics = diagnostics;
     this.#open = actions.open;
     this.#release = actions.release;
+    this.#ended = actions.ended;
   }
 
   async call(server: string, tool: string, args: unknown = {}, options?: CallOptions): Promise<ToolResult<unknown>> {
     const live = await this.#alive(server, tool);
     const entry = live.gate.tool(server, tool);
-    const { result, structured, text } = await live.call(entry, args, options);
+    const { result, structured, text, taskId } = await live.call(entry, args, options);
     if (result.isError) {
       const message = text || `${entry.tool} failed without saying why`;
-      throw new ToolError(message, { server, tool: entry.tool, result });
+      throw new ToolError(message, { server, tool: entry.tool, result, ...(taskId !== undefined && { taskId }) });
     }
     return { structured, text, content: result.content, result };
   }
 
-  async callEntry(entry: ToolEntry, args: unknown, options?: CallOptions): Promise<InterpretedResult> {
+  async callEntry(entry: ToolEntry, args: unknown, options?: EntryCallOptions): Promise<InterpretedResult> {
     const live = await this.#alive(entry.server, entry.tool);
     // The gate again: an entry may have been looked up with hidden tools included.
     return live.call(live.gate.tool(entry.server, entry.tool), args, options);
   }
 
+  async tasks(): Promise<Tasks> {
+    return (await this.#alive("", "tasks")).tasks;
+  }
+
   async resources(): Promise<Resources> {
     return (await this.#alive("", "resources")).resources;
+  }
+
+  async skills(): Promise<Skills> {
+    return (await this.#alive("", "skills")).skills;
   }
 
   async drift(): Promise<readonly Drift[]> {
@@ -153,7 +192,8 @@ class ArtifactRuntime implements Runtime {
   async close(): Promise<void> {
     this.#closed = true;
     this.#release();
-    await (await this.#live)?.connections.close();
+    await (await this.#live)?.close();
+    this.#ended();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -165,6 +205,26 @@ class ArtifactRuntime implements Runtime {
     this.#live ??= this.#open();
     return this.#live;
   }
+}
+
+interface OpenTrace {
+  readonly sink: TraceSink | undefined;
+  readonly close: () => void;
+}
+
+async function openTrace(
+  trace: RuntimeOptions["trace"],
+  cwd: string,
+  onNotice: (notice: Diagnostic) => void,
+): Promise<OpenTrace> {
+  if (typeof trace !== "string") return { sink: trace, close: () => {} };
+  const { openTraceFile } = await import("./connect/trace-file.ts");
+  const said = (code: string) => `the trace file ${trace} can't be written (${code})`;
+  const file = openTraceFile(resolve(cwd, trace), (code) =>
+    onNotice({ code: "trace-unwritable", severity: "warning", message: said(code), notes: ["tracing has ended"] }),
+  );
+  if (!file.ok) throw new Error(said(file.code));
+  return file;
 }
 
 /** The configuration as it is now; read only where a file's time says that it may have changed. */

@@ -40,9 +40,14 @@ export const DIAGNOSTIC_CODES = {
   "unset-variable": "error",
   "command-failed": "error",
   "missing-cwd": "error",
+  "unusable-ca-file": "error",
   "server-unreachable": "error",
   "server-stale": "warning",
   "sign-in-needed": "error",
+  "sign-in-failed": "error",
+  "no-sign-in": "error",
+  "credentials-unusable": "error",
+  "credentials-unwritable": "error",
   "access-denied": "error",
   "server-unavailable": "error",
   "protocol-mismatch": "error",
@@ -60,6 +65,12 @@ export const DIAGNOSTIC_CODES = {
   // calls
   "tools-drifted": "warning",
   "call-notice": "info",
+  // tasks
+  "task-not-durable": "warning",
+  "task-handle-unreadable": "warning",
+  "question-unanswered": "warning",
+  "answer-unused": "warning",
+  "trace-unwritable": "warning",
   // generation
   "tool-name-collision": "warning",
   "declaration-degraded": "info",

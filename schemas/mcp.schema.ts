@@ -38,6 +38,10 @@ headers?: {
 }
 oauth?: Oauth
 /**
+ * HTTP: a file of certificates in PEM that are trusted beside the usual ones. Relative like `cwd`; `${VAR}` and a leading `~/` are expanded.
+ */
+caFile?: string
+/**
  * Pi only, in the user's file: sends the token of a Pi login. pimcp does not use it.
  */
 auth?: {
@@ -91,6 +95,10 @@ probeTimeoutMs?: number
  * How a tool reaches the model. `codemode` (default): declared to and callable from scripts. `codemode-deferred`: callable from scripts, never declared. `deferred`: found by tool search, then called directly. `direct`: declared like a built-in tool. `hidden`: unreachable.
  */
 export type Exposure = ("codemode" | "codemode-deferred" | "deferred" | "direct" | "hidden")
+/**
+ * What type errors in scripts do: `error` (default) runs nothing, `warn` tells them and runs, `off` looks for none. Written at the top or in `codemode`, which wins; a project's value before the user's.
+ */
+export type Typecheck = ("off" | "warn" | "error")
 
 /**
  * mcp.json: the MCP servers of a user or a project. The `mcpServers` shape is the one MCP clients share, with Pi's and pimcp's fields. Comments and trailing commas are accepted by pimcp, not by every other client.
@@ -119,7 +127,9 @@ codemode?: {
  * Tokens for tool declarations in the prompt, at 4 characters a token. Default 3000.
  */
 inlineBudget?: number
+typecheck?: Typecheck
 }
+typecheck?: Typecheck
 /**
  * Project files only: output folder, inside the project and relative to its root. Default `generated`.
  */
@@ -165,4 +175,52 @@ callbackUrl?: string
  * Metadata document of the authorization server, where discovery names a wrong one or none.
  */
 authServerMetadataUrl?: string
+/**
+ * How tokens are got. Default `authorization-code`: a person signs in. pimcp only, as all below.
+ */
+grant?: ("authorization-code" | "client-credentials" | "workload-identity" | "enterprise-managed")
+/**
+ * The issuer that `clientId` is registered with; its secrets go nowhere else.
+ */
+issuer?: string
+/**
+ * A Client ID Metadata Document of one's own.
+ */
+clientMetadataUrl?: string
+/**
+ * PEM (PKCS #8) of the client's key, in place of `clientSecret`: `${VAR}`, or `!command` as a whole.
+ */
+privateKey?: string
+/**
+ * Algorithm of `privateKey`. Default ES256.
+ */
+privateKeyAlgorithm?: ("ES256" | "ES384" | "ES512" | "RS256" | "RS384" | "RS512" | "PS256" | "PS384" | "PS512")
+/**
+ * `workload-identity`: the workload's JWT, `${VAR}`, or `!command` as a whole.
+ */
+assertion?: string
+/**
+ * `enterprise-managed`: the person's ID token, `${VAR}`, or `!command` as a whole.
+ */
+idToken?: string
+/**
+ * `enterprise-managed`: who issued the ID token.
+ */
+idpIssuer?: string
+/**
+ * Where that issuer exchanges it, in place of what its metadata says.
+ */
+idpTokenEndpoint?: string
+/**
+ * `enterprise-managed`: the client at that issuer.
+ */
+idpClientId?: string
+/**
+ * Its secret where it has one: `${VAR}`, or `!command` as a whole.
+ */
+idpClientSecret?: string
+/**
+ * Bind tokens to a key (RFC 9449) even where the server does not ask for it.
+ */
+dpop?: boolean
 }

@@ -1,8 +1,8 @@
 /**
- * What tool search knows of a tool: its name, title, description, server and the names of its parameters,
- * those of nested objects and behind local `$ref`s included. Definitions that nothing refers to are not
- * searchable, nor is anything a schema says besides names. Linear in the size of what a server sent,
- * recursive and diamond-shaped references included, and bounded where a server sends far too much.
+ * What tool search knows of a tool: its name, title and description, the names and descriptions of its parameters,
+ * those of nested objects and behind local `$ref`s included, and what its server says of itself. Definitions that
+ * nothing refers to are not searchable, nor is anything else a schema says. Linear in the size of what a server
+ * sent, recursive and diamond-shaped references included, and bounded where a server sends far too much.
  */
 
 import type { CatalogServer, CatalogTool } from "./catalog.schema.ts";
@@ -16,8 +16,12 @@ export interface SearchDocument {
   readonly title: string;
   readonly description: string;
   readonly parameters: readonly string[];
+  /** What the schema says of them. */
+  readonly parameterTexts: readonly string[];
   /** The server's name, then what it says of itself in a line. */
   readonly serverText: string;
+  /** How the server wants to be used. */
+  readonly instructions: string;
 }
 
 /** Characters of a description that are indexed. */
@@ -25,16 +29,24 @@ const MAX_DESCRIPTION_CHARS = 8_000;
 const MAX_SUMMARY_CHARS = 120;
 const MAX_SERVER_LINE_CHARS = 400;
 const MAX_PARAMETERS = 1_000;
+/** Characters of one parameter's description, and of all of a tool's, that are indexed. */
+const MAX_PARAMETER_CHARS = 500;
+const MAX_PARAMETERS_CHARS = 8_000;
+const MAX_INSTRUCTIONS_CHARS = 4_000;
 
 export function searchDocument(server: Omit<CatalogServer, "tools">, tool: CatalogTool): SearchDocument {
+  const { names, texts } = parametersOf(tool.inputSchema);
+  const { description, instructions } = server;
   return {
     name: tool.name,
     server: server.name,
     tool: tool.tool,
     title: tool.title ?? "",
     description: (tool.description ?? "").slice(0, MAX_DESCRIPTION_CHARS),
-    parameters: parameterNames(tool.inputSchema),
-    serverText: firstLine(server.description ?? server.instructions ?? "", MAX_SERVER_LINE_CHARS),
+    parameters: names,
+    parameterTexts: texts,
+    serverText: firstLine(description ?? instructions ?? "", MAX_SERVER_LINE_CHARS),
+    instructions: (instructions ?? "").slice(0, MAX_INSTRUCTIONS_CHARS),
   };
 }
 
@@ -53,17 +65,31 @@ function firstLine(text: string, maxChars: number): string {
 
 /** Distinct names of properties that `schema` reaches, in the order they are met. */
 export function parameterNames(schema: unknown): string[] {
+  return parametersOf(schema).names;
+}
+
+/** The properties that `schema` reaches: their distinct names, and what it says of them, in the order they are met. */
+function parametersOf(schema: unknown): { readonly names: string[]; readonly texts: string[] } {
   const names = new Set<string>();
+  const texts: string[] = [];
+  let room = MAX_PARAMETERS_CHARS;
   const seen = new Set<object>();
   const pending: unknown[] = [schema];
   while (pending.length > 0 && names.size < MAX_PARAMETERS) {
     const next = pending.pop();
     if (typeof next !== "object" || next === null || seen.has(next)) continue;
     seen.add(next);
+    // What the schema says of itself as a whole is the tool's description over again.
+    const text = next === schema || Array.isArray(next) ? undefined : member(next, "description");
+    if (typeof text === "string" && room > 0) {
+      const indexed = text.slice(0, Math.min(room, MAX_PARAMETER_CHARS));
+      room -= indexed.length;
+      texts.push(indexed);
+    }
     const found: unknown[] = Array.isArray(next) ? [...next] : subschemas(next, schema, names);
     pending.push(...found.reverse());
   }
-  return [...names];
+  return { names: [...names], texts };
 }
 
 const SCHEMA_KEYWORDS = [

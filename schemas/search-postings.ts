@@ -32,6 +32,9 @@ const FIELDS: readonly Field[] = [
   { boost: 2, terms: (document) => document.parameters.flatMap(nameTerms) },
   { boost: 2, terms: (document) => [...nameTerms(document.server), ...proseTerms(document.serverText)] },
   { boost: 1, terms: (document) => proseTerms(document.description) },
+  { boost: 0.5, terms: (document) => document.parameterTexts.flatMap(proseTerms) },
+  // All tools of a server share it, so it tells them from others' and not from each other.
+  { boost: 0.3, terms: (document) => proseTerms(document.instructions) },
 ];
 
 /** BM25+ constants, as MiniSearch has them: saturation, length normalisation, lower bound. */

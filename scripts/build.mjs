@@ -22,6 +22,7 @@ for (const file of readdirSync(join(root, "schemas")).filter((name) => name.ends
 cpSync(join(root, "templates"), join(dist, "templates"), { recursive: true });
 await bundleJsonc();
 await bundleCommandLine();
+await bundleScriptWorker();
 
 /** Why: see schemas/config/jsonc.ts. Its declarations go with it, so that nobody needs the package. */
 async function bundleJsonc() {
@@ -58,4 +59,27 @@ async function bundleCommandLine() {
     output: { file: output, format: "cjs", codeSplitting: false },
   });
   chmodSync(output, 0o755);
+}
+
+/**
+ * What a script's thread loads, QuickJS's JavaScript included, as one CommonJS file: a new thread starts with it in half the time
+ * that the modules take one by one. The engine itself comes compiled from the thread that starts it.
+ */
+async function bundleScriptWorker() {
+  const folder = join(dist, "runtime", "sandbox");
+  const licenses = ["quickjs-emscripten-core", "@jitl/quickjs-wasmfile-release-sync"].map((name) => {
+    const license = join(dirname(createRequire(import.meta.url).resolve(name)), "..", "LICENSE");
+    return `${name}\n\n${readFileSync(license, "utf8").trim()}`;
+  });
+  await build({
+    input: join(folder, "worker.js"),
+    platform: "node",
+    resolve: { conditionNames: ["require", "node", "default"] },
+    output: {
+      file: join(folder, "worker.cjs"),
+      format: "cjs",
+      codeSplitting: false,
+      banner: `/*! ${licenses.join("\n\n")}\n*/`,
+    },
+  });
 }

@@ -113,7 +113,14 @@ describe("what is loaded when", () => {
     expect(reachable(entries).filter(isPackage)).toEqual([]);
   });
 
-  const HEAVY = ["@modelcontextprotocol/client", "ts-morph", "json-schema-to-typescript", "ajv", "quickjs-emscripten"];
+  const HEAVY = [
+    "@modelcontextprotocol/client",
+    "ts-morph",
+    "json-schema-to-typescript",
+    "ajv",
+    "quickjs-emscripten-core",
+    "@jitl/quickjs-wasmfile-release-sync",
+  ];
   const ENTRIES = ["runtime/index.ts", "runtime/codegen/v1.ts", "compiler/compile.ts"];
   test.each(ENTRIES)("%s loads no heavy package until it is needed", (entry) => {
     expect(sources).toContain(entry);
@@ -121,6 +128,13 @@ describe("what is loaded when", () => {
     expect(packages.filter((name) => HEAVY.some((heavy) => name === heavy || name.startsWith(`${heavy}/`)))).toEqual(
       [],
     );
+  });
+
+  test("calls load nothing of signing in before an HTTP server is reached", () => {
+    const loaded = reachable(["runtime/live.ts", "runtime/connect/open.ts"]);
+    const signing = loaded.filter((path) => path.startsWith("runtime/connect/auth/")).sort();
+    expect(signing).toEqual(["runtime/connect/auth/auth-error.ts", "runtime/connect/auth/lazy-auth.ts"]);
+    expect(reachable(["runtime/connect/auth/create-auth.ts"]).filter(isPackage)).toEqual([]);
   });
 
   test("the heavy packages are reached lazily, so the rule above can fail", () => {
@@ -133,22 +147,38 @@ describe("what is loaded when", () => {
 const TOUCHES_THE_WORLD: Readonly<Record<string, string>> = {
   "compiler/cache/folder.ts": "the user's cache folder",
   "compiler/cache/record.ts": "compares what a compile depends on",
+  "cli/answers-file.ts": "reads the answers to what servers ask",
   "cli/call-command.ts": "arguments from a file",
   "cli/init-command.ts": "writes a starter",
+  "cli/run-files.ts": "a script and its store",
   "cli/version.ts": "package.json",
   "compiler/previous.ts": "reads the last compile's artifacts",
   "compiler/watch/config-watcher.ts": "watches configuration files",
   "compiler/write.ts": "the one writer of an output folder",
   "runtime/artifacts/folder.ts": "reads artifacts",
   "runtime/artifacts/freshness.ts": "looks at times of files",
+  "runtime/connect/auth/callback.ts": "takes the redirect of a sign-in",
+  "runtime/connect/auth/store-lock.ts": "locks credentials",
+  "runtime/connect/auth/store.ts": "credentials in the agent folder, shared with Pi",
+  "runtime/connect/ca-file.ts": "reads a server's certificate authorities",
   "runtime/connect/command-value.ts": "runs a value's !command",
   "runtime/connect/configuration-files.ts": "finds configuration files",
   "runtime/connect/configuration.ts": "reads configuration files",
+  "runtime/connect/network-fetch.ts": "reaches servers through proxies and with certificate authorities of their own",
   "runtime/connect/process-group.ts": "ends processes",
   "runtime/connect/resolve.ts": "looks whether a cwd is there",
   "runtime/connect/stdio.ts": "starts servers",
+  "runtime/connect/trace-file.ts": "appends to a trace",
   "runtime/limits/output-store.ts": "whole outputs that were cut for the model",
+  "compiler/scripts/check-script.ts": "declarations of the globals of scripts",
+  "runtime/sandbox/checker-worker.ts": "the thread that reads scripts, and whether the compiler is there",
+  "runtime/sandbox/script-checker.ts": "starts that thread",
+  "runtime/sandbox/description.ts": "the template of the description",
+  "runtime/sandbox/pool.ts": "threads for scripts, and the engine's file",
+  "runtime/sandbox/worker.ts": "a script's thread",
   "runtime/locate.ts": "finds artifacts from the working folder upwards",
+  "runtime/tasks/handle-lock.ts": "who follows a task",
+  "runtime/tasks/handle-store.ts": "handles of tasks in the user's state folder",
 };
 
 test("only the files listed here touch files, processes or the network", () => {

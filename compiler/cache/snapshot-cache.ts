@@ -4,6 +4,7 @@
  * see is unknown.
  */
 
+import { accountOf } from "../../runtime/connect/auth/account.ts";
 import { type ResolvedServer, resolveServer } from "../../runtime/connect/resolve.ts";
 import { connectionDigest } from "../../schemas/config/digest.ts";
 import type { ServerConfig } from "../../schemas/config/server-config.ts";
@@ -17,6 +18,8 @@ export interface SnapshotCacheOptions {
   readonly env: NodeJS.ProcessEnv;
   readonly homedir: string;
   readonly signal: AbortSignal;
+  /** Where sign-ins are stored. */
+  readonly agentDir: string;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 }
@@ -51,7 +54,9 @@ async function identify(server: ServerConfig, options: SnapshotCacheOptions): Pr
   const { resolved } = resolution;
   const digest = connectionDigest(server);
   if (resolved.kind === "http") {
-    return { server: { digest, url: resolved.url.href }, credentials: [resolved.headers, resolved.oauth ?? null] };
+    const account = await accountOf(options.agentDir, server.name, resolved.url);
+    const credentials = [resolved.headers, resolved.oauth ?? null, account ?? null];
+    return { server: { digest, url: resolved.url.href }, credentials };
   }
   return { server: { digest, ...ownPart(server, resolved) }, credentials: inheritedCredentials(options.env) };
 }

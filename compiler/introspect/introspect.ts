@@ -10,15 +10,22 @@ import { failureDiagnostic, withStderr } from "../../runtime/connect/failure.ts"
 import { type Listing, listTools, type ToolList } from "../../runtime/connect/list-tools.ts";
 import { type OpenOptions, openConnection } from "../../runtime/connect/open.ts";
 import { MAX_TIMER_MS } from "../../runtime/connect/session.ts";
+import { type OnStep, takeStep } from "../../runtime/connect/steps.ts";
+import type { EraVerdict } from "../../runtime/connect/verdict.ts";
 import type { ServerConfig } from "../../schemas/config/server-config.ts";
 import { type Diagnostic, diagnostic, type Outcome } from "../../schemas/diagnostic.ts";
 import { isRecord } from "../../schemas/record.ts";
 import type { ServerSnapshot } from "../snapshot.ts";
 
 export interface IntrospectOptions
-  extends Pick<OpenOptions, "env" | "homedir" | "signal" | "clientInfo" | "capabilities" | "auth" | "fetch"> {
+  extends Pick<
+    OpenOptions,
+    "env" | "homedir" | "signal" | "clientInfo" | "capabilities" | "auth" | "fetch" | "trace" | "onStep"
+  > {
   /** Milliseconds for everything. Default 120,000, and never so little that one request could not take its time. */
   readonly timeoutMs?: number | undefined;
+  /** What was negotiated, known even where the list then fails. */
+  readonly onVerdict?: ((verdict: EraVerdict) => void) | undefined;
 }
 
 const DEFAULT_TIMEOUT_MS = 120_000;
@@ -28,6 +35,15 @@ const SLOW_REQUESTS = 3;
 const CHECK_TIMEOUT_MS = 5000;
 /** Lists that a server may cause with its change notices. */
 const MAX_LISTS = 3;
+
+/**
+ * Servers keep tools that ask something from clients that can't be asked, and those of the command line and of Pi can.
+ * Nobody is asked while a list is taken.
+ */
+const ASKABLE: Pick<OpenOptions, "capabilities" | "answer"> = {
+  capabilities: { elicitation: { form: {}, url: {} } },
+  answer: async () => ({ action: "cancel" }),
+};
 
 /** The value is absent when there is no list of tools to be had; a finding says why. */
 export async function introspect(
@@ -43,11 +59,12 @@ export async function introspect(
   if (options.signal?.aborted) onAbort();
   try {
     // Its time limit is its own matter, so that it can tell it from a caller who gives up.
-    const opened = await openConnection(server, { ...options, timeoutMs });
+    const opened = await openConnection(server, { ...ASKABLE, ...options, timeoutMs });
     if (!opened.ok) return { value: undefined, diagnostics: [withStderr(opened.diagnostic, opened.stderr)] };
     const { connection } = opened;
+    options.onVerdict?.(connection.redact(connection.verdict).value);
     try {
-      return await ask(connection, server, overall.signal, () => {
+      return await ask(connection, server, overall.signal, options.onStep, () => {
         const cancelled = options.signal?.aborted === true;
         return cancelled ? undefined : timeoutMs;
       });
@@ -64,6 +81,7 @@ async function ask(
   connection: Connection,
   server: ServerConfig,
   signal: AbortSignal,
+  onStep: OnStep | undefined,
   exceededMs: () => number | undefined,
 ): Promise<Outcome<ServerSnapshot | undefined>> {
   let changes = 0;
@@ -71,11 +89,19 @@ async function ask(
     if (method === "notifications/tools/list_changed") changes++;
   });
   let seen = changes;
-  let listing = await askForTools(connection, server, signal);
-  const [resources, prompts] = await Promise.all([
-    canList(connection, server, "resources", signal),
-    canList(connection, server, "prompts", signal),
-  ]);
+  let listing = await takeStep(
+    onStep,
+    "tools",
+    () => askForTools(connection, server, signal),
+    (found) => (found.ok ? { ok: true } : { ok: false, detail: found.failure.message }),
+  );
+  const [resources, prompts] = await Promise.all(
+    (["resources", "prompts"] as const).map((what) => {
+      const work = () => canList(connection, server, what, signal);
+      if (connection.verdict.capabilities?.[what] === undefined) return work();
+      return takeStep(onStep, what, work, ({ value }) => ({ ok: value }));
+    }) as [Promise<Outcome<boolean>>, Promise<Outcome<boolean>>],
+  );
   for (let lists = 1; listing.ok && changes !== seen && lists < MAX_LISTS && !signal.aborted; lists++) {
     seen = changes;
     listing = await askForTools(connection, server, signal);

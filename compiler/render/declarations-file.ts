@@ -48,9 +48,18 @@ type R<T = unknown> = Promise<{content: Content[]; structuredContent: T; isError
 type Content = {type: "text"|"image"|"audio"|"resource_link"|"resource"; text: string; data: string; mimeType: string; uri: string; name: string; resource: {uri: string; mimeType?: string; text?: string; blob?: string}};
 `;
 
-/** The fixed head of codemode.d.ts. For a check, a result whose type nobody declared is `any`. */
+/** For a check: a result whose type nobody declared is `any`, and what only some servers send may be read. */
+const CHECK_PREAMBLE = PREAMBLE.replace("R<T = unknown>", "R<T = any>")
+  .replace("structuredContent: T;", "structuredContent: T; structured: T;")
+  .replace("_meta?: object", "_meta?: any")
+  .replace(
+    "name: string; resource:",
+    "name: string; title?: string; description?: string; size?: number; annotations?: any; _meta?: any; resource:",
+  );
+
+/** The fixed head of codemode.d.ts, as a model reads it or as scripts are checked against it. */
 export function renderPreamble(options: { readonly check?: boolean } = {}): string {
-  return options.check === true ? PREAMBLE.replace("R<T = unknown>", "R<T = any>") : PREAMBLE;
+  return options.check === true ? CHECK_PREAMBLE : PREAMBLE;
 }
 
 export function renderDeclarationsFile(

@@ -1,7 +1,8 @@
 /**
  * Keeps a connection to every server that says it announces changes of its tools, and passes announcements on. A
  * server that announces without end gets longer and longer pauses as long as its tools stay the same, so it can
- * neither keep the machine busy nor hide a real change for more than a minute.
+ * neither keep the machine busy nor hide a real change for more than a minute. A connection that ends is opened anew,
+ * later each time.
  */
 
 import type { Connection } from "../../runtime/connect/connection.ts";
@@ -22,12 +23,19 @@ export interface ServerWatcherOptions {
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 60_000;
 
+/** Pauses before a connection that ended is opened anew; they grow, and a server that always ends is left alone. */
+const REOPEN_MS = { first: 1000, longest: 60_000, attempts: 10, stable: 60_000 } as const;
+
 /** One server's connection, and how long its next announcement has to wait. */
 interface Watched {
+  readonly server: WatchedServer;
   readonly key: string;
-  readonly connection: Promise<Connection | undefined>;
+  connection: Promise<Connection | undefined>;
   pauseMs: number;
   timer?: NodeJS.Timeout;
+  /** Attempts at opening it anew since it last held for a while. */
+  reopened: number;
+  reopening?: NodeJS.Timeout;
 }
 
 export class ServerWatcher {
@@ -64,9 +72,39 @@ export class ServerWatcher {
 
   #watch(server: WatchedServer, key: string): void {
     const { name } = server.config;
-    const watched: Watched = { key, pauseMs: FIRST_PAUSE_MS, connection: this.#options.open(server) };
+    const connection = this.#options.open(server);
+    const watched: Watched = { server, key, pauseMs: FIRST_PAUSE_MS, connection, reopened: 0 };
     this.#watched.set(name, watched);
-    void watched.connection.then((connection) => connection?.onToolsListChanged(() => this.#announced(name, watched)));
+    void connection.then((opened) => opened && this.#listen(name, watched, opened));
+  }
+
+  #listen(name: string, watched: Watched, connection: Connection): void {
+    if (this.#watched.get(name) !== watched) return;
+    const openedAt = performance.now();
+    connection.onToolsListChanged(() => this.#announced(name, watched));
+    connection.onClose(() => {
+      if (this.#watched.get(name) !== watched) return;
+      if (performance.now() - openedAt >= REOPEN_MS.stable) watched.reopened = 0;
+      this.#reopenLater(name, watched);
+    });
+  }
+
+  /** Its end may well be an update: what it offers then is looked at too. */
+  #reopenLater(name: string, watched: Watched): void {
+    if (watched.reopened >= REOPEN_MS.attempts) return;
+    const pauseMs = Math.min(REOPEN_MS.first * 2 ** watched.reopened++, REOPEN_MS.longest);
+    // With some chance in it: the clients of a server that restarts should not all come back at once.
+    watched.reopening = setTimeout(
+      async () => {
+        watched.connection = this.#options.open(watched.server);
+        const connection = await watched.connection;
+        if (this.#watched.get(name) !== watched) return;
+        if (connection === undefined) return this.#reopenLater(name, watched);
+        this.#listen(name, watched, connection);
+        this.#announced(name, watched);
+      },
+      pauseMs * (0.75 + Math.random() / 2),
+    );
   }
 
   #announced(name: string, watched: Watched): void {
@@ -81,6 +119,7 @@ export class ServerWatcher {
     if (!watched) return;
     this.#watched.delete(name);
     clearTimeout(watched.timer);
+    clearTimeout(watched.reopening);
     await (await watched.connection)?.close();
   }
 }

@@ -101,6 +101,10 @@ export interface ToggleSubscriberUpdatesInput {
   [k: string]: unknown;
 }
 
+export interface TriggerElicitationRequestInput {
+  [k: string]: unknown;
+}
+
 export interface TriggerLongRunningOperationInput {
   /**
    * Duration of the operation in seconds
@@ -112,6 +116,26 @@ export interface TriggerLongRunningOperationInput {
    * (default 5)
    */
   steps?: number;
+}
+
+export interface TriggerUrlElicitationInput {
+  /** Optional explicit elicitation ID. Defaults to a random UUID. */
+  elicitationId?: string;
+  /**
+   * Controls which elicitation mechanism is used. When false (default), sends an elicitation/create request (request path). When true, throws a UrlElicitationRequiredError (MCP error code -32042) so the client handles the URL elicitation via the error path rather than waiting for a response. To clear the error, satisfy the prerequisite and retry this call with the same arguments; the retry ignores errorPath and proceeds, so the client does not loop on the same error.
+   * (default false)
+   */
+  errorPath?: boolean;
+  /**
+   * Message shown to the user before opening the URL
+   * (default "Please open the link to complete this action.")
+   */
+  message?: string;
+  /**
+   * The URL the user should open
+   * (format uri)
+   */
+  url: string;
 }
 
 /** Every feature of the protocol once, for trying things out */
@@ -201,11 +225,25 @@ export interface Everything {
   toggleSubscriberUpdates(args?: ToggleSubscriberUpdatesInput, options?: CallOptions): Promise<ToolResult<unknown>>;
 
   /**
+   * Trigger Elicitation Request Tool
+   *
+   * Trigger a Request from the Server for User Elicitation
+   */
+  triggerElicitationRequest(args?: TriggerElicitationRequestInput, options?: CallOptions): Promise<ToolResult<unknown>>;
+
+  /**
    * Trigger Long Running Operation Tool
    *
    * Demonstrates a long running operation with progress updates.
    */
   triggerLongRunningOperation(args?: TriggerLongRunningOperationInput, options?: CallOptions): Promise<ToolResult<unknown>>;
+
+  /**
+   * Trigger URL Elicitation Tool
+   *
+   * Trigger a URL elicitation so the client can direct the user to a browser flow. Supports two mechanisms: the request path (elicitation/create, default) which awaits the user's response, and the error path (UrlElicitationRequiredError, -32042) which signals the client to handle URL elicitation via the error response. Set errorPath=true to use the error path.
+   */
+  triggerUrlElicitation(args: TriggerUrlElicitationInput, options?: CallOptions): Promise<ToolResult<unknown>>;
 }
 
 export const everything: Everything = /* @__PURE__ */ client<Everything>(import.meta.url, "everything", {
@@ -221,5 +259,7 @@ export const everything: Everything = /* @__PURE__ */ client<Everything>(import.
   simulateResearchQuery: "simulate-research-query",
   toggleSimulatedLogging: "toggle-simulated-logging",
   toggleSubscriberUpdates: "toggle-subscriber-updates",
+  triggerElicitationRequest: "trigger-elicitation-request",
   triggerLongRunningOperation: "trigger-long-running-operation",
+  triggerUrlElicitation: "trigger-url-elicitation",
 });

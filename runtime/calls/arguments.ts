@@ -1,11 +1,12 @@
 /**
- * What happens to a call's arguments before they are sent: the habit of models to send an object or array as a JSON
- * string is undone, one layer deep, and the whole is checked against the tool's input schema. Arguments that
- * need nothing are sent as they came, the same object. A schema that can't be used never keeps a call back.
+ * What happens to a call's arguments before they are sent: the habits of models to send an object or array as a JSON
+ * string and `null` for what they leave open are undone, one layer deep, and the whole is checked against the tool's
+ * input schema. Arguments that need nothing are sent as they came, the same object. A schema that can't be used never
+ * keeps a call back.
  */
 import { setOwn } from "./dialect.ts";
 import { describeValue } from "./expectation.ts";
-import { acceptedKinds, isSchema, kindOf, propertySchemas } from "./schema-kinds.ts";
+import { acceptedKinds, forEachPart, isSchema, kindOf, propertySchemas } from "./schema-kinds.ts";
 import { type ArgumentError, describeErrors, errorLine, MAX_ERRORS } from "./validation-errors.ts";
 import { validatorFor } from "./validator.ts";
 
@@ -31,7 +32,7 @@ export async function prepareArguments(inputSchema: unknown, args: unknown): Pro
     const got = describeValue(given);
     return failed([{ path: "arguments", expected: "object", got }], 1);
   }
-  const unwrapped = unwrapProperties(given, inputSchema);
+  const unwrapped = withoutOpen(unwrapProperties(given, inputSchema), inputSchema);
   if (inputSchema === undefined) return { ok: true, args: unwrapped };
   const validator = await validatorFor(inputSchema, "all");
   if (!validator.ok) return { ok: true, args: unwrapped, notice: `arguments were not checked: ${validator.reason}` };
@@ -74,6 +75,28 @@ function unwrapProperties(
     setOwn(copy, name, parsed);
   }
   return copy ?? args;
+}
+
+/** Without optional properties that are `null` where the schema would not have it: not given is what that means. */
+function withoutOpen(args: Readonly<Record<string, unknown>>, inputSchema: unknown): Readonly<Record<string, unknown>> {
+  const open = Object.keys(args).filter((name) => {
+    if (args[name] !== null || isRequired(inputSchema, name)) return false;
+    const schemas = propertySchemas(inputSchema, name, inputSchema);
+    return schemas.length > 0 && !schemas.some((schema) => acceptedKinds(schema, inputSchema).has("null"));
+  });
+  if (open.length === 0) return args;
+  const copy = copyOwn(args);
+  for (const name of open) delete copy[name];
+  return copy;
+}
+
+function isRequired(inputSchema: unknown, name: string): boolean {
+  let required = false;
+  forEachPart(inputSchema, inputSchema, (part) => {
+    const names = part["required"];
+    required ||= Array.isArray(names) && names.includes(name);
+  });
+  return required;
 }
 
 function kindsOfProperty(inputSchema: unknown, name: string): ReadonlySet<string> {

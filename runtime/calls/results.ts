@@ -20,6 +20,8 @@ export interface InterpretedResult {
   readonly mismatch?: string;
   /** What was malformed and repaired, or couldn't be checked. */
   readonly notices: readonly string[];
+  /** Of the task that the call had become. */
+  readonly taskId?: string;
 }
 
 /** Text longer than this many UTF-16 units isn't tried as JSON: `structured` is undefined then. */

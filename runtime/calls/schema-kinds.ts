@@ -46,7 +46,9 @@ function ownKinds(schema: Schema): ReadonlySet<Kind> {
   if (Array.isArray(schema["enum"])) return new Set(schema["enum"].map(kindOf));
   const stated = [schema["type"]].flat().filter((type): type is Kind => KINDS.includes(type as Kind));
   if (stated.length === 0) return new Set(KINDS);
-  return new Set(stated.includes("number") ? [...stated, "integer"] : stated);
+  // OpenAPI's word for "or null".
+  const nullable: Kind[] = schema["nullable"] === true ? ["null"] : [];
+  return new Set([...stated, ...nullable, ...(stated.includes("number") ? (["integer"] as const) : [])]);
 }
 
 function intersection(a: ReadonlySet<Kind>, b: ReadonlySet<Kind>): ReadonlySet<Kind> {

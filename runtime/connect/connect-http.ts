@@ -5,21 +5,28 @@
  * another protocol: the former are reported at once, the latter after two more attempts.
  */
 import type * as Sdk from "@modelcontextprotocol/client";
+import type { ConnectionAuth } from "./auth/create-auth.ts";
 import type { ConnectTask } from "./connect-task.ts";
 import type { Wire } from "./exchange.ts";
 import { type Failure, failureOf, offersOf, timeoutFailure } from "./failure.ts";
 import { boundedFetch, type Fetch } from "./http-fetch.ts";
 import { classifyMessage } from "./message.ts";
+import { NoticeStream } from "./notice-stream.ts";
+import { originFetch } from "./origin-fetch.ts";
 import { ask, MODERN_VERSION, type ProbeReply, type ProbeVerdict, readAnswer } from "./probe.ts";
+import type { Busy } from "./request-clock.ts";
 import type { ResolvedHttp } from "./resolve.ts";
 import { establish, type OpenWire, type SessionOutcome } from "./session.ts";
 import { MAX_MESSAGE_BYTES } from "./stdio.ts";
+import { openingStep, probeStep, takeStep } from "./steps.ts";
+import { tracedFetch, tracedWire } from "./trace.ts";
 import { type EraVerdict, type Opening, openingOf } from "./verdict.ts";
+import { OverdueError, pause, within } from "./waiting.ts";
 
 export interface HttpOptions {
   readonly fetch?: Fetch | undefined;
   readonly listen?: boolean | undefined;
-  readonly authProvider?: Sdk.AuthProvider | Sdk.OAuthClientProvider | undefined;
+  readonly auth?: ConnectionAuth | Sdk.AuthProvider | Sdk.OAuthClientProvider | undefined;
 }
 
 export interface HttpOutcome {
@@ -33,10 +40,19 @@ const RETRY_PAUSES_MS = [250, 1000];
 /** Statuses of a POST that say: no Streamable HTTP here. */
 const NOT_STREAMABLE = new Set([404, 405, 406, 415]);
 const FAREWELL_MS = 1000;
+/** How long a connection waits for the stream on which its server may ask something. */
+const LISTENING_MS = 500;
 
 export async function connectHttp(server: ResolvedHttp, task: ConnectTask, options: HttpOptions): Promise<HttpOutcome> {
   const { sdk } = await task.settings();
-  const attempt = () => connectOnce(server, task, sdk, options);
+  const attempt = async () => {
+    const result = await connectOnce(server, task, sdk, options);
+    const signing = overdue(result) ? signerOf(options)?.busy() : undefined;
+    if (signing === undefined || task.signal.aborted) return result;
+    // It was a person, or another process, that took the time and not the server.
+    await task.holding(signing);
+    return connectOnce(server, task, sdk, options);
+  };
   let result = await attempt();
   for (const pauseMs of RETRY_PAUSES_MS) {
     if (result.outcome.ok || result.outcome.failure.kind !== "unavailable" || task.signal.aborted) break;
@@ -45,6 +61,19 @@ export async function connectHttp(server: ResolvedHttp, task: ConnectTask, optio
   }
   if (!result.outcome.ok && task.signal.aborted) return { ...result, outcome: { ok: false, failure: task.stopped() } };
   return result;
+}
+
+/** A refresh takes of a request's time, a person who signs in doesn't. */
+function askingOf(options: HttpOptions): Busy | undefined {
+  return signerOf(options)?.asking;
+}
+
+function signerOf({ auth }: HttpOptions): ConnectionAuth | undefined {
+  return auth !== undefined && "wrapFetch" in auth ? auth : undefined;
+}
+
+function overdue({ outcome }: HttpOutcome): boolean {
+  return !outcome.ok && outcome.failure.kind === "timeout";
 }
 
 async function connectOnce(
@@ -82,7 +111,7 @@ async function negotiate(
   if (answer.kind === "failed") return { outcome: { ok: false, failure: answer.failure }, doing };
   if (answer.kind === "legacy" && !pinned) return initialize(server, task, sdk, options, "answered");
   const message = `it does not offer protocol version ${MODERN_VERSION}${offersOf(answer, server.secrets)}`;
-  return { outcome: { ok: false, failure: { kind: "unusable", message } }, doing };
+  return { outcome: { ok: false, failure: { kind: "unusable", reason: "version", message } }, doing };
 }
 
 type Probed = ProbeVerdict | { readonly kind: "failed"; readonly failure: Failure };
@@ -90,15 +119,30 @@ type Probed = ProbeVerdict | { readonly kind: "failed"; readonly failure: Failur
 async function probe(wire: Wire, task: ConnectTask, sdk: typeof Sdk, secrets: readonly string[]): Promise<Probed> {
   const limitMs = Math.min(task.probeTimeoutMs, task.leftMs());
   const once = async (version?: string) => {
-    const reply = await ask(wire, task.identity, {
-      limitMs,
-      signal: task.signal,
-      ...(version !== undefined && { version }),
+    const options = { limitMs, signal: task.signal, ...(version !== undefined && { version }) };
+    const work = async () => {
+      const reply = await ask(wire, task.identity, options);
+      return { reply, probed: readReply(reply, limitMs, sdk, secrets) };
+    };
+    const { probed } = await takeStep(task.onStep, "probe", work, ({ reply, probed }) => {
+      if (probed.kind === "failed") return { ok: false, detail: probed.failure.message };
+      return reply.kind === "send-failed"
+        ? { ok: true, detail: refusal(reply, sdk, secrets) }
+        : probeStep(reply, limitMs, secrets);
     });
-    return readReply(reply, limitMs, sdk, secrets);
+    return probed;
   };
   const first = await once();
   return first.kind === "ask-again" ? once(first.version) : first;
+}
+
+/** `HTTP 404: …`, as a clause. */
+function refusal(
+  reply: Extract<ProbeReply, { kind: "send-failed" }>,
+  sdk: typeof Sdk,
+  secrets: readonly string[],
+): string {
+  return `server/discover was refused with ${failureOf(reply.error, { sdk, secrets }).message}`;
 }
 
 function readReply(reply: ProbeReply, limitMs: number, sdk: typeof Sdk, secrets: readonly string[]): Probed {
@@ -157,18 +201,24 @@ async function overSse(
   evidence: EraVerdict["verdict"],
 ): Promise<HttpOutcome> {
   // Answers come over the GET stream here, so it is no mere stream of notices.
-  const { settings, asWire } = transportSettings(server, { ...options, listen: true, throwRefusals: true }, task);
+  const { settings, asWire } = transportSettings(sdk, server, { ...options, listen: true, throwRefusals: true }, task);
   const wire = new sdk.SSEClientTransport(server.url, settings);
   const limitMs = task.handshakeMs();
   try {
-    await within(wire.start(), limitMs, task.signal);
+    const opening = async () => {
+      await within(wire.start(), limitMs, task.signal);
+      return { ok: true } as const;
+    };
+    await takeStep(task.onStep, "event stream", opening, (opened) => opened);
   } catch (error) {
     await wire.close();
     const context = { sdk, secrets: server.secrets, aborted: task.signal.aborted };
-    const failure = error instanceof OverdueError ? timeoutFailure(limitMs) : failureOf(error, context);
+    // The event source keeps only the text of what its fetch threw.
+    const cause = signerOf(options)?.refusal() ?? error;
+    const failure = error instanceof OverdueError ? timeoutFailure(limitMs) : failureOf(cause, context);
     return { outcome: { ok: false, failure }, doing: "opening its event stream" };
   }
-  return handshake({ wire: asWire(wire), transport: "sse" }, task, LEGACY, evidence);
+  return handshake({ wire: asWire(wire), transport: "sse", busy: askingOf(options) }, task, LEGACY, evidence);
 }
 
 async function handshake(
@@ -178,7 +228,11 @@ async function handshake(
   evidence: EraVerdict["verdict"],
 ): Promise<HttpOutcome> {
   const limits = { timeoutMs: task.handshakeMs(), signal: task.signal };
-  const outcome = await establish(open, opening, evidence, await task.settings(), limits);
+  const settings = await task.settings();
+  const work = () => establish(open, opening, evidence, settings, limits);
+  const outcome = await takeStep(task.onStep, "handshake", work, openingStep);
+  // What a server of 2025 asks before its stream is open is lost.
+  if (outcome.ok && opening.era === "legacy") await Promise.race([open.listening, pause(LISTENING_MS, task.signal)]);
   return { outcome, doing: "waiting for the answer to initialize" };
 }
 
@@ -188,7 +242,7 @@ async function streamable(
   options: HttpOptions,
   task: ConnectTask,
 ): Promise<OpenWire> {
-  const { settings, asWire } = transportSettings(server, options, task);
+  const { settings, asWire, listening, notices } = transportSettings(sdk, server, options, task);
   const wire = new sdk.StreamableHTTPClientTransport(server.url, settings);
   await wire.start();
   const farewell = async () => {
@@ -197,56 +251,50 @@ async function streamable(
     const told = wire.terminateSession().catch(() => undefined);
     await Promise.race([told, pause(FAREWELL_MS)]);
   };
-  return { wire: asWire(wire), transport: "streamable-http", farewell };
+  return { wire: asWire(wire), transport: "streamable-http", farewell, listening, notices, busy: askingOf(options) };
 }
 
 /** Options of either transport, and the wire that its fetch reports to once the transport exists. */
 function transportSettings(
+  sdk: typeof Sdk,
   server: ResolvedHttp,
   options: HttpOptions & { throwRefusals?: boolean },
   task: ConnectTask,
 ) {
   const maxMessageBytes = task.maxMessageBytes ?? MAX_MESSAGE_BYTES;
-  const { fetch, listen = false, authProvider, throwRefusals = false } = options;
+  const { listen = false, auth, throwRefusals = false } = options;
+  const trace = task.newTrace();
+  const plain: Fetch = options.fetch ?? ((url, init) => fetch(url, init));
+  const traced = trace === undefined ? plain : tracedFetch(plain, trace);
+  const confined = originFetch(traced, server.url, server.headers);
+  const own = signerOf(options)?.wrapFetch(confined, sdk) ?? confined;
   const reporting: { wire?: Wire } = {};
   const onTooLong = (id: unknown) => reporting.wire?.onoversize?.({ id });
+  const notices = new NoticeStream(listen);
+  let onNoticeStream = (_isOpen: boolean) => {};
+  const opened = new Promise<void>((resolve) => {
+    onNoticeStream = (isOpen) => {
+      resolve();
+      notices.answered(isOpen);
+    };
+  });
   const settings = {
-    fetch: boundedFetch({ secrets: server.secrets, maxMessageBytes, listen, throwRefusals, onTooLong, fetch }),
+    fetch: boundedFetch({
+      secrets: server.secrets,
+      maxMessageBytes,
+      listen,
+      throwRefusals,
+      onTooLong,
+      onNoticeStream,
+      fetch: own,
+    }),
     requestInit: { headers: { ...server.headers } },
-    ...(authProvider && { authProvider }),
+    ...notices.settings,
+    ...(auth && !("wrapFetch" in auth) && { authProvider: auth }),
   };
   const asWire = (transport: object): Wire => {
     reporting.wire = Object.assign(transport, { maxMessageBytes }) as unknown as Wire;
-    return reporting.wire;
+    return trace === undefined ? reporting.wire : tracedWire(reporting.wire, trace);
   };
-  return { settings, asWire };
-}
-
-class OverdueError extends Error {}
-
-/** Rejects when the time is up or the signal is aborted: a transport that is closed may leave its `start` unsettled. */
-function within(started: Promise<void>, limitMs: number, signal: AbortSignal): Promise<void> {
-  return new Promise<void>((resolve, reject) => {
-    const timer = setTimeout(() => reject(new OverdueError()), limitMs);
-    const onAbort = () => reject(new Error("cancelled"));
-    signal.addEventListener("abort", onAbort, { once: true });
-    if (signal.aborted) onAbort();
-    started.then(resolve, reject).finally(() => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", onAbort);
-    });
-  });
-}
-
-function pause(ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal?.addEventListener("abort", done, { once: true });
-    if (signal?.aborted) done();
-  });
+  return { settings, asWire, listening: listen ? opened : Promise.resolve(), notices };
 }

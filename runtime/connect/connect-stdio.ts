@@ -16,6 +16,7 @@ import { ask, MODERN_VERSION, type ProbeReply, type ProbeVerdict, readAnswer } f
 import type { ResolvedStdio } from "./resolve.ts";
 import { establish, type SessionOutcome } from "./session.ts";
 import { StdioTransport } from "./stdio.ts";
+import { openingStep, probeStep, takeStep } from "./steps.ts";
 import { type EraVerdict, type Opening, openingOf } from "./verdict.ts";
 
 const LEGACY: Opening = { era: "legacy" };
@@ -66,12 +67,18 @@ async function handshake(
 ): Promise<StdioOutcome> {
   const settings = await task.settings();
   const open = { wire: process, transport: "stdio" as const, process };
-  const outcome = await establish(open, opening, evidence, settings, { timeoutMs, signal: task.signal });
+  const limits = { timeoutMs, signal: task.signal };
+  const work = () => establish(open, opening, evidence, settings, limits);
+  const outcome = await takeStep(task.onStep, "handshake", work, openingStep);
   return { outcome, process, doing: "waiting for the answer to initialize" };
 }
 
-async function start(server: ResolvedStdio, task: ConnectTask): Promise<Started> {
-  const process = new StdioTransport(server, { maxMessageBytes: task.maxMessageBytes });
+function start(server: ResolvedStdio, task: ConnectTask): Promise<Started> {
+  return takeStep(task.onStep, "start", () => launch(server, task), openingStep);
+}
+
+async function launch(server: ResolvedStdio, task: ConnectTask): Promise<Started> {
+  const process = new StdioTransport(server, { maxMessageBytes: task.maxMessageBytes, trace: task.newTrace() });
   try {
     await process.start();
     return { ok: true, process };
@@ -93,20 +100,32 @@ async function probeProcess(server: ResolvedStdio, task: ConnectTask, limitMs: n
   const { process } = started;
   // The client is imported while the server starts.
   void task.settings();
-  let reply = await ask(process, task.identity, { limitMs: Math.min(limitMs, task.leftMs()), signal: task.signal });
+  const askFor = (version?: string) => askOnce(process, server, task, limitMs, version);
+  let reply = await askFor();
   let verdict = read(reply);
   if (verdict?.kind === "ask-again") {
-    const { version } = verdict;
-    reply = await ask(process, task.identity, {
-      limitMs: Math.min(limitMs, task.leftMs()),
-      version,
-      signal: task.signal,
-    });
+    reply = await askFor(verdict.version);
     verdict = read(reply);
   }
   if (!task.signal.aborted) return { process, reply, verdict };
   await process.close();
   return { outcome: { ok: false, failure: task.stopped() }, process, doing: "probing its protocol version" };
+}
+
+function askOnce(
+  process: StdioTransport,
+  server: ResolvedStdio,
+  task: ConnectTask,
+  limitMs: number,
+  version?: string,
+): Promise<ProbeReply> {
+  const options = {
+    limitMs: Math.min(limitMs, task.leftMs()),
+    signal: task.signal,
+    ...(version !== undefined && { version }),
+  };
+  const work = () => ask(process, task.identity, options);
+  return takeStep(task.onStep, "probe", work, (reply) => probeStep(reply, options.limitMs, server.secrets));
 }
 
 function read(reply: ProbeReply): ProbeVerdict | undefined {
@@ -156,7 +175,11 @@ function refused(process: StdioTransport, pinned: boolean, offers: string): Stdi
   const message = pinned
     ? `it does not offer protocol version ${MODERN_VERSION}, which the configuration asks for${offers}`
     : `no protocol version in common${offers}`;
-  return { outcome: { ok: false, failure: { kind: "unusable", message } }, process, doing: "negotiating" };
+  return {
+    outcome: { ok: false, failure: { kind: "unusable", reason: "version", message } },
+    process,
+    doing: "negotiating",
+  };
 }
 
 async function afterSilence(server: ResolvedStdio, task: ConnectTask): Promise<StdioOutcome> {

@@ -7,6 +7,8 @@ import type { ServerConfig } from "../../schemas/config/server-config.ts";
 import { type Failure, timeoutFailure } from "./failure.ts";
 import type { ClientIdentity } from "./probe.ts";
 import type { SessionSettings } from "./session.ts";
+import type { OnStep } from "./steps.ts";
+import { type TraceSink, WireTrace } from "./trace.ts";
 import type { EraVerdict } from "./verdict.ts";
 
 /** How we introduce ourselves unless told otherwise. A constant, so that a bundle needs no package.json; a test compares. */
@@ -18,7 +20,11 @@ export interface ConnectTaskOptions {
   readonly clientInfo?: ClientIdentity["clientInfo"] | undefined;
   readonly capabilities?: ClientIdentity["capabilities"] | undefined;
   readonly configure?: ((client: Sdk.Client) => void) | undefined;
+  readonly answer?: SessionSettings["answer"];
+  readonly onUnanswered?: SessionSettings["onUnanswered"];
   readonly maxMessageBytes?: number | undefined;
+  readonly trace?: TraceSink | undefined;
+  readonly onStep?: OnStep | undefined;
 }
 
 export class ConnectTask {
@@ -29,7 +35,12 @@ export class ConnectTask {
   readonly prior: EraVerdict | undefined;
   readonly signal: AbortSignal;
   readonly maxMessageBytes: number | undefined;
-  readonly #deadline: number;
+  readonly onStep: OnStep | undefined;
+  /** The trace of one more wire; nothing where nobody traces. */
+  readonly newTrace: () => WireTrace | undefined;
+  /** Waits for something that takes none of the time. */
+  readonly holding: (work: Promise<void>) => Promise<void>;
+  #deadline: number;
   readonly #timeoutMs: number;
   readonly #ended = new AbortController();
   readonly #settings: () => Promise<SessionSettings>;
@@ -49,10 +60,21 @@ export class ConnectTask {
     this.prior = prior;
     this.signal = this.#ended.signal;
     this.maxMessageBytes = options.maxMessageBytes;
+    this.onStep = options.onStep;
+    const { trace } = options;
+    this.newTrace = () => trace && new WireTrace(trace, config.name, secrets);
     this.#timeoutMs = timeoutMs;
     this.#deadline = performance.now() + timeoutMs;
     const cancel = () => this.#ended.abort("cancelled");
-    const timer = setTimeout(() => this.#ended.abort("time is up"), timeoutMs);
+    const start = () => setTimeout(() => this.#ended.abort("time is up"), this.leftMs());
+    let timer = start();
+    this.holding = async (work) => {
+      clearTimeout(timer);
+      const since = performance.now();
+      await untilAborted(work, this.signal);
+      this.#deadline += performance.now() - since;
+      timer = start();
+    };
     callers?.addEventListener("abort", cancel, { once: true });
     if (callers?.aborted) cancel();
     this.#release = () => {
@@ -67,6 +89,8 @@ export class ConnectTask {
         secrets,
         requestTimeoutMs: config.requestTimeoutMs,
         configure: options.configure,
+        answer: options.answer,
+        onUnanswered: options.onUnanswered,
       }));
       return loaded;
     };
@@ -96,4 +120,13 @@ export class ConnectTask {
   end(): void {
     this.#release();
   }
+}
+
+function untilAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => resolve();
+    signal.addEventListener("abort", onAbort, { once: true });
+    if (signal.aborted) onAbort();
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+  });
 }

@@ -8,16 +8,21 @@
 import type * as Sdk from "@modelcontextprotocol/client";
 import type { ServerConfig } from "../../schemas/config/server-config.ts";
 import { type Diagnostic, diagnostic } from "../../schemas/diagnostic.ts";
-import type { Failure } from "./failure.ts";
+import { type Failure, failureOf } from "./failure.ts";
+import { type AnswerQuestion, answerRounds, toolOf } from "./input-required.ts";
 import { printableTail, redact, redactData } from "./redact.ts";
 import type { RequestOptions, RequestOutcome, Session, SessionOutcome } from "./session.ts";
+import { hearToolChanges, type NoticeFilter, Subscriptions } from "./subscriptions.ts";
 import type { EraVerdict } from "./verdict.ts";
+import { settled } from "./waiting.ts";
 
 export interface Connection {
   readonly server: string;
   /** Era, protocol version, capabilities, instructions…: what negotiation found, current after a renewal. */
   readonly verdict: EraVerdict;
   readonly closed: boolean;
+  /** Whether calls may become tasks, as far as the configuration is concerned. */
+  readonly tasks: boolean;
   /** The SDK's client of the current session, for its request handlers and extensions. */
   readonly client: Sdk.Client;
   request(method: string, params?: Record<string, unknown>, options?: RequestOptions): Promise<RequestOutcome>;
@@ -33,7 +38,13 @@ export interface Connection {
   stderrTail(): string[];
   /** Calls back once, when the connection ends. The returned function stops that. */
   onClose(listener: () => void): () => void;
+  /** Calls back once for a burst of announcements, and when announcements may have been missed. */
   onToolsListChanged(listener: () => void): () => void;
+  /**
+   * Has the server send these notices, to be heard with `onNotification`, until the returned function is called. Asks
+   * a modern server alone; over HTTP that is a stream, which keeps a program from ending.
+   */
+  listenFor(filter: NoticeFilter): () => void;
   onNotification(listener: (method: string, params: unknown) => void): () => void;
   close(): Promise<void>;
 }
@@ -45,6 +56,8 @@ export interface ConnectionContext {
   /** A new session, by the verdict given or by negotiation. */
   reconnect(verdict: EraVerdict | undefined, signal: AbortSignal): Promise<SessionOutcome>;
   onVerdictChanged(before: EraVerdict, after: EraVerdict): void;
+  /** Answers what comes instead of a result. Without it that is left to the SDK. */
+  readonly answer?: AnswerQuestion | undefined;
 }
 
 export function connectionOver(session: Session, context: ConnectionContext): Connection {
@@ -53,8 +66,8 @@ export function connectionOver(session: Session, context: ConnectionContext): Co
 
 /** JSON-RPC codes with which servers of one era turn requests of the other away. */
 const WRONG_ERA_CODES = new Set([-32600, -32601, -32602, -32002, -32022]);
-/** Methods that change nothing, so that asking twice does no harm. */
-const REPEATABLE = /\/(?:list|read|get)$/;
+/** Methods that change nothing, so that asking twice does no harm. A task is polled at its server's pace and no faster. */
+const REPEATABLE = /^(?!tasks\/).*\/(?:list|read|get)$/;
 const REPEAT_PAUSE_MS = 300;
 /** How long a call waits for the answer to something harmless that is to prove the era. */
 const PROOF_MS = 3000;
@@ -69,7 +82,11 @@ class LiveConnection implements Connection {
   /** Aborted by `close`: what ends from then on ends because we want it to. */
   readonly #closing = new AbortController();
   #closed = false;
-  #wantsToolChanges = false;
+  readonly #subscriptions = new Subscriptions({
+    onMissed: (method) => this.#notified(method, undefined),
+    // A harmless request finds out whether the server still knows the session, which is renewed if it doesn't.
+    onTrouble: () => void this.request("ping"),
+  });
   /**
    * The first harmless request of a session whose era is only assumed. Calls wait for it: one that meets the wrong era
    * by losing its server may have run, and could not be sent again.
@@ -91,6 +108,10 @@ class LiveConnection implements Connection {
     return this.#closed || this.#closing.signal.aborted || (this.#session.closed && this.#replacing === undefined);
   }
 
+  get tasks(): boolean {
+    return this.#context.config.tasks;
+  }
+
   get client(): Sdk.Client {
     return this.#session.client;
   }
@@ -99,6 +120,23 @@ class LiveConnection implements Connection {
     method: string,
     params?: Record<string, unknown>,
     options: RequestOptions = {},
+  ): Promise<RequestOutcome> {
+    const first = await this.#once(method, params, options);
+    const { answer, secrets } = this.#context;
+    if (answer === undefined) return first;
+    return answerRounds(first, {
+      send: (answers) => this.#once(method, { ...params, ...answers }, options),
+      answer,
+      tool: toolOf(method, params),
+      signal: options.signal,
+      failureOf: (error) => failureOf(error, { secrets, sdk: undefined, aborted: options.signal?.aborted === true }),
+    });
+  }
+
+  async #once(
+    method: string,
+    params: Record<string, unknown> | undefined,
+    options: RequestOptions,
   ): Promise<RequestOutcome> {
     const isHarmless = REPEATABLE.test(method);
     if (!isHarmless && !this.#session.proven && this.#proof) await settled(this.#proof, PROOF_MS, options.signal);
@@ -119,10 +157,11 @@ class LiveConnection implements Connection {
     const outcome = await session.request(method, params, options);
     if (outcome.ok || this.#closing.signal.aborted || options.signal?.aborted) return outcome;
     const { failure } = outcome;
-    if (failure.kind === "session-lost") {
+    const inNewSession = async (lost: RequestOutcome) => {
       const renewed = await this.#replace(session, session.verdict);
-      return renewed === undefined ? outcome : renewed.request(method, params, options);
-    }
+      return renewed === undefined ? lost : renewed.request(method, params, options);
+    };
+    if (failure.kind === "session-lost") return inNewSession(outcome);
     if (!wasProven && hintsAtOtherEra(failure)) {
       const renewed = await this.#replace(session, undefined);
       const changed = renewed !== undefined && renewed.verdict.era !== session.verdict.era;
@@ -131,7 +170,10 @@ class LiveConnection implements Connection {
     }
     if (failure.kind === "unavailable" && REPEATABLE.test(method)) {
       await new Promise((resolve) => setTimeout(resolve, REPEAT_PAUSE_MS));
-      return options.signal?.aborted ? outcome : session.request(method, params, options);
+      if (options.signal?.aborted) return outcome;
+      // A server that restarts breaks its connections first, and then doesn't know their sessions.
+      const repeated = await session.request(method, params, options);
+      return !repeated.ok && repeated.failure.kind === "session-lost" ? inNewSession(repeated) : repeated;
     }
     return outcome;
   }
@@ -175,11 +217,11 @@ class LiveConnection implements Connection {
   }
 
   onToolsListChanged(listener: () => void): () => void {
-    this.#wantsToolChanges = true;
-    void this.#session.listenForToolChanges();
-    return this.onNotification((method) => {
-      if (method === "notifications/tools/list_changed") listener();
-    });
+    return hearToolChanges(this, listener);
+  }
+
+  listenFor(filter: NoticeFilter): () => void {
+    return this.#subscriptions.want(filter);
   }
 
   onNotification(listener: (method: string, params: unknown) => void): () => void {
@@ -189,6 +231,7 @@ class LiveConnection implements Connection {
 
   async close(): Promise<void> {
     this.#closing.abort();
+    this.#subscriptions.close();
     await this.#replacing;
     await this.#session.close();
     this.#ended();
@@ -196,16 +239,18 @@ class LiveConnection implements Connection {
 
   #adopt(session: Session): void {
     this.#session = session;
-    session.onNotification((method, params) => {
-      for (const listener of this.#notificationListeners) listener(method, params);
-    });
-    if (this.#wantsToolChanges) void session.listenForToolChanges();
+    session.onNotification((method, params) => this.#notified(method, params));
+    this.#subscriptions.attach(session);
     session.onClose(() => {
       // A request that the end failed may be about to replace the session.
       setImmediate(() => {
         if (this.#session === session && this.#replacing === undefined) this.#ended();
       });
     });
+  }
+
+  #notified(method: string, params: unknown): void {
+    for (const listener of this.#notificationListeners) listener(method, params);
   }
 
   /** Once for all requests that met the same end; nothing when there is no other session to be had. */
@@ -248,14 +293,4 @@ function hintsAtOtherEra(failure: Failure): boolean {
 /** False where the server's answer says that it took no notice of the request. */
 function mayHaveRun(failure: Failure): boolean {
   return failure.kind === "closed" || failure.kind === "unusable";
-}
-
-/** Resolves when `promise` does, the time is up, or the signal is aborted. */
-async function settled(promise: Promise<void>, timeoutMs: number, signal?: AbortSignal): Promise<void> {
-  const given = AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]);
-  if (given.aborted) return;
-  await Promise.race([
-    promise,
-    new Promise<void>((resolve) => given.addEventListener("abort", () => resolve(), { once: true })),
-  ]);
 }

@@ -14,7 +14,8 @@ import type {
 } from "@modelcontextprotocol/client";
 import { tidyInitializeResult } from "./initialize-result.ts";
 import { classifyMessage, type IncomingMessage, idInHead, idInTail, type RequestId } from "./message.ts";
-import { type ResultSlot, slotOf, standInFor } from "./result-slot.ts";
+import { type LateListener, lateListenerOf, type ResultSlot, slotOf, standInFor } from "./result-slot.ts";
+import { declaringTasks } from "./task-subscription.ts";
 
 /** What a transport knows of a message too long to be delivered: its beginning, later its end, or whom it answers. */
 export type OversizeMessage =
@@ -41,6 +42,7 @@ interface OpenRequest {
   readonly id: RequestId;
   readonly method: string;
   readonly slot: ResultSlot | undefined;
+  readonly late: LateListener | undefined;
   readonly awaited: boolean;
   /** Ends the HTTP exchange of a request that is given up. */
   readonly giveUp: AbortController | undefined;
@@ -66,7 +68,7 @@ export class Exchange implements Transport {
   /** Of the oversize line that is streaming it is known whose it is, and that request, if still open, has been failed. */
   #oversizeSettled = false;
   /** Requests that were given up unanswered: their answers may still come, however late. */
-  readonly #givenUp = new Set<RequestId>();
+  readonly #givenUp = new Map<RequestId, LateListener | undefined>();
   /** Messages that came while an earlier one is still being dispatched. */
   #queue: JSONRPCMessage[] = [];
   #waiting = false;
@@ -104,7 +106,7 @@ export class Exchange implements Transport {
 
   send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
     if (!("method" in message)) return this.#wire.send(message, options);
-    return "id" in message ? this.#sendRequest(message, options) : this.#sendNotice(message, options);
+    return "id" in message ? this.#sendRequest(declaringTasks(message), options) : this.#sendNotice(message, options);
   }
 
   async close(): Promise<void> {
@@ -134,14 +136,14 @@ export class Exchange implements Transport {
     const cancelled = message.method === "notifications/cancelled";
     const request = cancelled ? this.#open.get(message.params?.["requestId"] as RequestId) : undefined;
     if (request !== undefined) this.#abandoned(request.id);
+    // Before the notice: a request that still waits for its token must not be sent any more.
+    request?.giveUp?.abort();
     try {
       await this.#wire.send(message, options);
     } catch (error) {
       // By then the handshake has succeeded, and a server that minds the notice can still be talked to.
       if (message.method !== "notifications/initialized") throw error;
       this.onerror?.(error as Error);
-    } finally {
-      request?.giveUp?.abort();
     }
   }
 
@@ -152,7 +154,7 @@ export class Exchange implements Transport {
     // The SDK gives up a legacy request by a notice alone, and its HTTP exchange would stay open.
     const giveUp = this.hasPerRequestStream && !options?.requestSignal ? new AbortController() : undefined;
     options?.requestSignal?.addEventListener("abort", () => this.#abandoned(id), { once: true });
-    const request: OpenRequest = { id, method, slot, awaited, giveUp };
+    const request: OpenRequest = { id, method, slot, late: lateListenerOf(params), awaited, giveUp };
     this.#open.set(id, request);
     if (awaited) this.#awaited++;
     if (awaited && !this.#held) {
@@ -163,7 +165,7 @@ export class Exchange implements Transport {
   }
 
   #abandoned(id: RequestId): void {
-    if (this.#open.has(id)) this.#givenUp.add(id);
+    if (this.#open.has(id)) this.#givenUp.set(id, this.#open.get(id)?.late);
     this.#settled(id);
   }
 
@@ -192,6 +194,7 @@ export class Exchange implements Transport {
     if (kind.kind === "result" || kind.kind === "error") {
       const request = this.#answered(kind.id) ?? this.#answeredWithoutId(kind);
       if (request === undefined) {
+        if (kind.kind === "result") this.#givenUp.get(kind.id as RequestId)?.(kind.result);
         this.#givenUp.delete(kind.id as RequestId);
         this.#strayResponses++;
         return;
@@ -227,8 +230,8 @@ export class Exchange implements Transport {
       this.#initializeResult = raw;
       return { jsonrpc: "2.0", id, result: tidyInitializeResult(raw) };
     }
-    // The SDK answers an `input_required` by itself and asks again, with the same slot.
-    if (slot === undefined || raw["resultType"] === "input_required") {
+    // Unless the slot takes it, the SDK answers an `input_required` by itself and asks again, with the same slot.
+    if (slot === undefined || (raw["resultType"] === "input_required" && !slot.takesQuestions)) {
       return { jsonrpc: "2.0", id, result: raw } as JSONRPCMessage;
     }
     slot.result = raw;

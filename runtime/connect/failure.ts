@@ -6,9 +6,11 @@
 import type * as Sdk from "@modelcontextprotocol/client";
 import type { ServerConfig } from "../../schemas/config/server-config.ts";
 import { type Diagnostic, type DiagnosticCode, diagnostic } from "../../schemas/diagnostic.ts";
+import { AuthError, type AuthErrorCode } from "./auth/auth-error.ts";
 import type { RpcError } from "./message.ts";
 import type { ProbeVerdict } from "./probe.ts";
 import { printableLine, redact, redactData } from "./redact.ts";
+import { remediesOf } from "./remedies.ts";
 
 /** Nothing in it holds a secret; `message` is one printable line. */
 export type Failure = { readonly message: string } & (
@@ -22,17 +24,23 @@ export type Failure = { readonly message: string } & (
   /** `code` is the system's (`ENOENT`, `EACCES`, …). */
   | { readonly kind: "not-started"; readonly code: string }
   | { readonly kind: "sign-in-needed" }
+  /** A request could not be signed, for a reason of its own. */
+  | { readonly kind: "unsigned"; readonly code: AuthErrorCode; readonly notes: readonly string[] }
   | { readonly kind: "access-denied" }
-  /** Network error, or HTTP status 408, 429 or 5xx: may work later. */
-  | { readonly kind: "unavailable"; readonly status?: number }
+  /** Network error, whose `code` is the system's, or HTTP status 408, 429 or 5xx: may work later. */
+  | { readonly kind: "unavailable"; readonly status?: number; readonly code?: string }
   /** The server no longer knows the session (HTTP 404), so it did not run the request. */
   | { readonly kind: "session-lost" }
   /** Any other HTTP status. */
   | { readonly kind: "http-status"; readonly status: number; readonly body: string }
   /** The server asked for input, and the handler for that failed. */
   | { readonly kind: "handler-failed" }
-  /** The server answered with something that isn't MCP, or in a version we don't speak. */
-  | { readonly kind: "unusable" }
+  /** The server answered with something that isn't MCP (of `contentType`, or no JSON), or in a version we don't speak. */
+  | {
+      readonly kind: "unusable";
+      readonly reason?: "content-type" | "version" | "json";
+      readonly contentType?: string;
+    }
 );
 
 export interface FailureContext {
@@ -65,6 +73,17 @@ export class RefusedPostError extends Error {
   }
 }
 
+/** Raised by our fetch where a proxy stood between. The message names neither its user nor its password. */
+export class ProxyError extends Error {
+  /** `cause` is what went wrong on the way. */
+  static by(proxy: URL, cause: unknown): ProxyError {
+    const code = codeIn(cause);
+    // undici's own codes say less than its words: "Proxy Authentication Required (407)".
+    const why = code?.startsWith("UND_ERR_") === false ? code : firstCause(cause);
+    return new ProxyError(`${why}, by way of the proxy ${proxy.protocol}//${proxy.host}`, { cause });
+  }
+}
+
 /** Raised where a handler of ours failed at what a server asked for in the middle of a request. */
 export class HandlerFailedError extends Error {}
 
@@ -72,6 +91,7 @@ export function failureOf(error: unknown, context: FailureContext): Failure {
   const { sdk } = context;
   const message = printableLine(redact(error instanceof Error ? error.message : String(error), context.secrets), 500);
   if (context.aborted) return { kind: "cancelled", message: "cancelled" };
+  if (error instanceof AuthError) return authFailure(error, message);
   if (error instanceof BodyTooLongError) return oversizeFailure(error.limitBytes);
   if (error instanceof HandlerFailedError) return { kind: "handler-failed", message };
   if (sdk?.ProtocolError.isInstance(error)) {
@@ -80,6 +100,8 @@ export function failureOf(error: unknown, context: FailureContext): Failure {
     return { kind: "rpc-error", error: redactData(said, context.secrets).value, message };
   }
   if (sdk?.UnauthorizedError.isInstance(error)) return { kind: "sign-in-needed", message: "sign-in is needed" };
+  // A 403 that says which permission is missing.
+  if (sdk?.InsufficientScopeError.isInstance(error)) return { kind: "access-denied", message: `HTTP 403: ${message}` };
   if (sdk?.SdkHttpError.isInstance(error)) {
     return httpFailure(error.status, typeof error.data.text === "string" ? error.data.text : "", context);
   }
@@ -89,10 +111,16 @@ export function failureOf(error: unknown, context: FailureContext): Failure {
     if (error.code === sdk.SdkErrorCode.ConnectionClosed || error.code === sdk.SdkErrorCode.NotConnected) {
       return { kind: "closed", message: "the connection was closed" };
     }
-    return { kind: "unusable", message };
+    if (error.code !== sdk.SdkErrorCode.ClientHttpUnexpectedContent) return { kind: "unusable", message };
+    const contentType = printableLine(String((error.data as { contentType?: unknown } | undefined)?.contentType), 80);
+    return { kind: "unusable", reason: "content-type", contentType, message };
   }
   if (error instanceof RefusedPostError) return httpFailure(error.status, error.body, context);
   return systemFailure(error, message, context.secrets);
+}
+
+function authFailure({ code, notes }: AuthError, message: string): Failure {
+  return code === "sign-in-needed" ? { kind: code, message } : { kind: "unsigned", code, notes, message };
 }
 
 export function timeoutFailure(timeoutMs: number): Failure {
@@ -128,14 +156,16 @@ function httpFailure(status: number, text: string, context: FailureContext): Fai
 const PIPE_CODES = new Set(["EPIPE", "ECONNRESET", "ERR_STREAM_DESTROYED", "ERR_STREAM_WRITE_AFTER_END"]);
 
 function systemFailure(error: unknown, message: string, secrets: readonly string[]): Failure {
-  if (error instanceof SyntaxError) return { kind: "unusable", message: "the answer is not JSON" };
+  if (error instanceof SyntaxError) return { kind: "unusable", reason: "json", message: "the answer is not JSON" };
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : undefined;
   const code = (error as NodeJS.ErrnoException | null)?.code;
   // `fetch` says only "fetch failed"; what failed is in the cause, and the address may hold a secret.
   if (error instanceof TypeError && cause !== undefined) {
     if (cause instanceof BodyTooLongError) return oversizeFailure(cause.limitBytes);
-    const why = printableLine(redact(codeIn(cause) ?? cause.message, secrets)) || message;
-    return { kind: "unavailable", message: `network error (${why})` };
+    const code = codeIn(cause);
+    const said = cause instanceof ProxyError ? cause.message : (code ?? cause.message);
+    const why = printableLine(redact(said, secrets)) || message;
+    return { kind: "unavailable", message: `network error (${why})`, ...(code !== undefined && { code }) };
   }
   if (typeof code === "string" && PIPE_CODES.has(code)) return { kind: "closed", message: "the connection was closed" };
   return { kind: "closed", message };
@@ -157,9 +187,15 @@ export type Circumstances = {
   readonly ending?: string | undefined;
 } & ({ readonly doing: string } | { readonly during: string });
 
+function firstCause(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? firstCause(error.cause) : error.message;
+}
+
 /** A failure as a finding about a server, with its code, its place in the configuration and what helps. */
 export function failureDiagnostic(config: ServerConfig, failure: Failure, circumstances: Circumstances): Diagnostic {
-  const { code, message, notes } = describe(config, failure, circumstances);
+  const { code, message } = describe(config, failure, circumstances);
+  const notes = remediesOf(config, failure, circumstances.ending);
   return diagnostic(code, `server "${config.name}": ${message}`, {
     server: config.name,
     ...config.location,
@@ -175,7 +211,6 @@ export function withStderr(found: Diagnostic, stderr: readonly string[] = []): D
 interface Description {
   readonly code: DiagnosticCode;
   readonly message: string;
-  readonly notes: readonly string[];
 }
 
 function describe(config: ServerConfig, failure: Failure, circumstances: Circumstances): Description {
@@ -184,34 +219,28 @@ function describe(config: ServerConfig, failure: Failure, circumstances: Circums
     "doing" in circumstances
       ? [circumstances.doing, `while ${circumstances.doing}`]
       : [circumstances.during, `during ${circumstances.during}`];
-  const unreachable = (message: string, notes: readonly string[] = []): Description => ({
-    code: "server-unreachable",
-    message,
-    notes,
-  });
+  const unreachable = (message: string): Description => ({ code: "server-unreachable", message });
   switch (failure.kind) {
     case "not-started":
-      return unreachable(`${commandName(config)} ${whyNotStarted(failure.code)}`, startRemedy(failure.code));
+      return unreachable(`${commandName(config)} ${whyNotStarted(failure.code)}`);
     case "closed":
       return unreachable(`${subject(config)} ${ending ?? "closed the connection"} ${when}`);
     case "timeout":
-      return { code: "server-timeout", message: `${failure.message} ${when}`, notes: [] };
+      return { code: "server-timeout", message: `${failure.message} ${when}` };
     case "cancelled":
       return unreachable(`cancelled ${when}`);
     case "sign-in-needed":
-      return {
-        code: "sign-in-needed",
-        message: `sign-in is needed (${failure.message})`,
-        notes: ["give the server an Authorization header"],
-      };
+      return { code: "sign-in-needed", message: `sign-in is needed (${failure.message})` };
+    case "unsigned":
+      return { code: failure.code, message: failure.message };
     case "access-denied":
-      return { code: "access-denied", message: `access was denied (${failure.message})`, notes: [] };
+      return { code: "access-denied", message: `access was denied (${failure.message})` };
     case "unavailable":
-      return { code: "server-unavailable", message: `the server is unavailable (${failure.message})`, notes: [] };
+      return { code: "server-unavailable", message: `the server is unavailable (${failure.message})` };
     case "rpc-error":
-      return { code: "protocol-mismatch", message: `${what} failed: ${failure.message}`, notes: [] };
+      return { code: "protocol-mismatch", message: `${what} failed: ${failure.message}` };
     default:
-      return { code: "protocol-mismatch", message: `${failure.message} ${when}`, notes: [] };
+      return { code: "protocol-mismatch", message: `${failure.message} ${when}` };
   }
 }
 
@@ -228,10 +257,4 @@ function whyNotStarted(code: string): string {
   if (code === "ENOENT") return "was not found";
   if (code === "EACCES") return "may not be executed";
   return `could not be started (${code})`;
-}
-
-function startRemedy(code: string): string[] {
-  if (code === "ENOENT") return ["install it, put it on PATH, or write its full path; arguments belong into args"];
-  if (code === "EACCES") return ["make it executable"];
-  return [];
 }

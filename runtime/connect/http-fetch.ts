@@ -21,6 +21,8 @@ export interface FetchOptions {
   readonly throwRefusals?: boolean;
   /** An answer to a POST outgrew the limit: the id of the request in its body. */
   readonly onTooLong?: ((id: unknown) => void) | undefined;
+  /** The stream of notices is open, or can't be had just now. */
+  readonly onNoticeStream?: ((isOpen: boolean) => void) | undefined;
   /** For tests and hosts with a proxy. */
   readonly fetch?: Fetch | undefined;
 }
@@ -28,12 +30,23 @@ export interface FetchOptions {
 export function boundedFetch(options: FetchOptions): Fetch {
   const underlying: Fetch = options.fetch ?? ((url, init) => fetch(url, init));
   return async (url, init) => {
-    if (!options.listen && isNoticeStream(init)) return new Response(null, { status: 405 });
-    const response = await underlying(url, init);
-    if (response.ok || response.body === null) {
+    const isNotices = isNoticeStream(init);
+    if (!options.listen && isNotices) return new Response(null, { status: 405 });
+    const answer = underlying(url, init);
+    if (isNotices) {
+      const tell = (isOpen: boolean) => options.onNoticeStream?.(isOpen);
+      answer.then(
+        ({ ok }) => tell(ok),
+        () => tell(false),
+      );
+    }
+    const response = await answer;
+    const elsewhere = redirectNote(response, url);
+    if (elsewhere === undefined && (response.ok || response.body === null)) {
       return bounded(response, options.maxMessageBytes, () => options.onTooLong?.(requestIdOf(init)));
     }
-    const text = redact(await readStart(response.body, MAX_ERROR_BYTES), options.secrets);
+    const said = elsewhere ?? (await readStart(response.body!, MAX_ERROR_BYTES));
+    const text = redact(said, options.secrets);
     const { status, statusText, headers } = response;
     if (options.throwRefusals && init?.method === "POST" && status !== 401) throw new RefusedPostError(status, text);
     return new Response(nullBody(status) ? null : text, { status, statusText, headers: withoutLength(headers) });
@@ -49,6 +62,17 @@ function isNoticeStream(init: RequestInit | undefined): boolean {
   if (init?.method !== "GET") return false;
   const headers = new Headers(init.headers);
   return headers.get("accept")?.includes("text/event-stream") === true && !headers.has("last-event-id");
+}
+
+/** Of a redirect that nobody followed: a person has to. */
+function redirectNote({ status, headers }: Response, from: string | URL): string | undefined {
+  const location = status > 300 && status < 400 && status !== 304 ? headers.get("location") : null;
+  if (location === null) return undefined;
+  const { origin, pathname, protocol } = URL.canParse(location, `${from}`)
+    ? new URL(location, from)
+    : new URL("invalid:");
+  if (!/^https?:$/.test(protocol)) return "redirects to no http or https address";
+  return `redirects to ${origin}${pathname}, which is not followed`;
 }
 
 function nullBody(status: number): boolean {

@@ -65,3 +65,12 @@ export function opaqueSegments(url: string): string[] {
   const path = URL.canParse(url) ? new URL(url).pathname : "";
   return path.split("/").filter((segment) => segment.length >= 16 && !isPlain(segment));
 }
+
+/** A credential that was got after the entry's values were resolved, such as a token: kept out of both from now on. */
+export function learnSecret(
+  known: { readonly secrets: readonly string[]; readonly credentials: readonly string[] },
+  secret: string,
+): void {
+  // The lists are handed around as they are, so that everything made of the entry knows at once.
+  for (const list of [known.secrets, known.credentials] as string[][]) if (!list.includes(secret)) list.push(secret);
+}

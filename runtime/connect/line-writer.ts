@@ -35,13 +35,18 @@ export class LineWriter {
     if (batch === undefined) return;
     this.#batch = undefined;
     if (!this.#pipe.writable) {
-      batch.settle(new Error("the pipe is closed"));
+      batch.settle(brokenPipe("the pipe is closed"));
       return;
     }
     const hasRoom = this.#pipe.write(batch.text, (error) => error && batch.settle(error));
     if (hasRoom) batch.settle();
     else this.#pipe.once("drain", batch.settle);
   }
+}
+
+/** With the system's code for it, by which a connection that ended is told from an answer that is no good. */
+export function brokenPipe(message: string): NodeJS.ErrnoException {
+  return Object.assign(new Error(message), { code: "EPIPE" });
 }
 
 function openBatch(): Batch {

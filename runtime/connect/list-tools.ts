@@ -9,6 +9,7 @@ import type { ServerConfig } from "../../schemas/config/server-config.ts";
 import { type Diagnostic, type DiagnosticCode, diagnostic } from "../../schemas/diagnostic.ts";
 import type { Connection } from "./connection.ts";
 import type { Failure } from "./failure.ts";
+import { headerFault } from "./param-headers.ts";
 import { printableLine } from "./redact.ts";
 
 /** The server as findings name it. */
@@ -75,7 +76,8 @@ export async function listTools(connection: Connection, server: ListedServer, op
     cursor = page["nextCursor"] as string;
     cursors.add(cursor);
   }
-  const tools = distinct(discreet(named(entries, report), connection, report), report);
+  const kept = discreet(named(entries, report), connection, report);
+  const tools = distinct(mirrorable(kept, connection, report), report);
   return { ok: true, list: { tools, ...freshness(pages) }, diagnostics: report.diagnostics };
 }
 
@@ -163,6 +165,24 @@ function discreet(entries: readonly Entry[], connection: Connection, report: Rep
   if (echoing.size > 0)
     report("secret-echoed", `repeats a secret that it was given in ${toolsText([...echoing])}; it is left out`);
   return kept;
+}
+
+/**
+ * Without tools whose `x-mcp-header` declarations are invalid, as the specification demands of clients over Streamable
+ * HTTP. Elsewhere no header is ever made of an argument, and the tool is as good as any.
+ */
+function mirrorable(entries: readonly Entry[], { verdict }: Connection, report: Report): readonly Entry[] {
+  if (verdict.era !== "modern" || verdict.transport !== "streamable-http") return entries;
+  return entries.filter(({ tool, index }) => {
+    const fault = headerFault(tool["inputSchema"]);
+    if (fault === undefined) return true;
+    const name = printableLine(tool.name, 80);
+    report("invalid-tool", `tool "${name}" is left out: its ${printableLine(fault, 200)}`, {
+      pointer: `/tools/${index}/inputSchema`,
+      tool: tool.name,
+    });
+    return false;
+  });
 }
 
 function toolsText(names: readonly string[]): string {

@@ -41,7 +41,8 @@ export function isMessage(value: unknown): boolean {
   return classifyMessage(value) !== undefined;
 }
 
-function rpcErrorOf(error: Record<string, unknown>): RpcError {
+/** An error as a server sent it, made whole. */
+export function rpcErrorOf(error: Record<string, unknown>): RpcError {
   const { code, message, data } = error;
   return {
     code: typeof code === "number" ? code : -32603,

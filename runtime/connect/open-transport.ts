@@ -11,10 +11,11 @@ import type { Wire } from "./exchange.ts";
 import { failureDiagnostic } from "./failure.ts";
 import type { OpenOptions, OpenOutcome } from "./open.ts";
 import { establish } from "./session.ts";
+import { tracedWire, WireTrace } from "./trace.ts";
 import { openingOf } from "./verdict.ts";
 
 export interface OpenTransportOptions
-  extends Pick<OpenOptions, "clientInfo" | "capabilities" | "configure" | "signal" | "timeoutMs"> {
+  extends Pick<OpenOptions, "clientInfo" | "capabilities" | "configure" | "answer" | "signal" | "timeoutMs" | "trace"> {
   /** `legacy` (default) speaks the 2025 `initialize` handshake, `modern` 2026-07-28 without one. */
   readonly era?: "legacy" | "modern";
   /** Milliseconds per request, default 60,000. */
@@ -36,6 +37,7 @@ export async function openTransport(
     secrets: [],
     requestTimeoutMs,
     configure: options.configure,
+    answer: options.answer,
   };
   const opening =
     options.era === "modern"
@@ -48,7 +50,9 @@ export async function openTransport(
     const failure = { kind: "closed", message } as const;
     return { ok: false, diagnostic: failureDiagnostic(config, failure, { doing: "starting the transport" }) };
   }
-  const outcome = await establish({ wire: transport as Wire, transport: "stdio" }, opening, "configured", settings, {
+  const { trace } = options;
+  const wire = trace ? tracedWire(transport as Wire, new WireTrace(trace, server, [])) : (transport as Wire);
+  const outcome = await establish({ wire, transport: "stdio" }, opening, "configured", settings, {
     timeoutMs: options.timeoutMs ?? requestTimeoutMs,
     signal: options.signal,
   });
@@ -60,6 +64,7 @@ export async function openTransport(
     config,
     secrets: [],
     credentials: [],
+    answer: options.answer,
     reconnect: async () => ended,
     onVerdictChanged: () => {},
   });

@@ -8,17 +8,22 @@ import type * as Sdk from "@modelcontextprotocol/client";
 import type { ServerConfig } from "../../schemas/config/server-config.ts";
 import { type Diagnostic, diagnostic } from "../../schemas/diagnostic.ts";
 import type { Environment } from "../../schemas/expand.ts";
+import type { ConnectionAuth } from "./auth/create-auth.ts";
 import { connectHttp } from "./connect-http.ts";
 import { connectStdio } from "./connect-stdio.ts";
 import { ConnectTask } from "./connect-task.ts";
 import { type Connection, connectionOver } from "./connection.ts";
 import { type Failure, failureDiagnostic } from "./failure.ts";
 import type { Fetch } from "./http-fetch.ts";
+import type { AnswerQuestion } from "./input-required.ts";
+import { networkFetch } from "./network-fetch.ts";
 import type { ClientIdentity } from "./probe.ts";
 import { printableTail, redact } from "./redact.ts";
-import { type ResolvedServer, resolveServer } from "./resolve.ts";
+import { type ResolvedHttp, type ResolvedServer, resolveServer } from "./resolve.ts";
 import { MAX_TIMER_MS, type SessionOutcome } from "./session.ts";
 import type { StdioTransport } from "./stdio.ts";
+import { type OnStep, takeStep } from "./steps.ts";
+import type { TraceSink } from "./trace.ts";
 import type { EraVerdict } from "./verdict.ts";
 
 export interface OpenOptions {
@@ -38,20 +43,29 @@ export interface OpenOptions {
   readonly capabilities?: ClientIdentity["capabilities"] | undefined;
   /** Registers handlers for what the server asks of us; called for each new session. */
   readonly configure?: ((client: Sdk.Client) => void) | undefined;
+  /** Answers the server's questions, whichever way they come, of the kinds that `capabilities` advertises. */
+  readonly answer?: AnswerQuestion | undefined;
+  /** A question that failed and belongs to no request in particular. */
+  readonly onUnanswered?: ((failure: Failure) => void) | undefined;
   /** Findings that don't stop the connection, such as a verdict that was wrong. */
   readonly onNotice?: ((notice: Diagnostic) => void) | undefined;
   /** Whether notices are wanted between requests (an extra stream over HTTP). Default false. */
   readonly listen?: boolean | undefined;
-  /** Signs requests to this server; asked for once a connection, with the values resolved. */
+  /** Signs requests to this server; asked for once a connection, with the values resolved and the `fetch` that reaches it. */
   readonly auth?:
     | ((
         config: ServerConfig,
         resolved: ResolvedServer,
-      ) => Promise<Sdk.AuthProvider | Sdk.OAuthClientProvider | undefined>)
+        fetch: Fetch,
+      ) => Promise<ConnectionAuth | Sdk.AuthProvider | Sdk.OAuthClientProvider | undefined>)
     | undefined;
   readonly fetch?: Fetch | undefined;
   /** Bytes of the largest message taken, default 256 MiB. */
   readonly maxMessageBytes?: number | undefined;
+  /** Takes an event for every message and HTTP answer, of probes too. Holds no payload and no secret. */
+  readonly trace?: TraceSink | undefined;
+  /** Told of each step as it ends. */
+  readonly onStep?: OnStep | undefined;
 }
 
 export type OpenOutcome =
@@ -71,7 +85,10 @@ function enoughMs({ probeTimeoutMs, requestTimeoutMs }: ServerConfig): number {
 /** Fails with a resolution's codes, `server-unreachable`, `server-timeout`, `sign-in-needed`, `access-denied`, `server-unavailable` or `protocol-mismatch`. */
 export async function openConnection(config: ServerConfig, options: OpenOptions): Promise<OpenOutcome> {
   const { env, homedir, signal } = options;
-  const resolution = await resolveServer(config, { env, homedir, signal });
+  const resolving = () => resolveServer(config, { env, homedir, signal });
+  const resolution = await takeStep(options.onStep, "resolve", resolving, (found) =>
+    found.ok ? { ok: true } : { ok: false, detail: found.diagnostic.message },
+  );
   if (!resolution.ok) return resolution;
   const { resolved } = resolution;
   const attempt = (prior: EraVerdict | undefined, caller?: AbortSignal) =>
@@ -93,6 +110,7 @@ export async function openConnection(config: ServerConfig, options: OpenOptions)
     config,
     secrets: resolved.secrets,
     credentials: resolved.credentials,
+    answer: options.answer,
     reconnect: async (verdict, closing) => {
       const { outcome } = await attempt(verdict, closing);
       return outcome;
@@ -120,15 +138,24 @@ async function connect(
   try {
     if (task.signal.aborted) return { outcome: { ok: false, failure: task.stopped() }, doing: "connecting" };
     const found: Attempt =
-      resolved.kind === "stdio"
-        ? await connectStdio(resolved, task)
-        : await connectHttp(resolved, task, { ...options, authProvider: await options.auth?.(config, resolved) });
+      resolved.kind === "stdio" ? await connectStdio(resolved, task) : await overHttp(config, resolved, task, options);
     // Negotiated just now: its first error is no hint at the other era.
     if (found.outcome.ok && prior === undefined) found.outcome.session.proven = true;
     return withReason(found, task);
   } finally {
     task.end();
   }
+}
+
+async function overHttp(
+  config: ServerConfig,
+  resolved: ResolvedHttp,
+  task: ConnectTask,
+  options: OpenOptions,
+): Promise<Attempt> {
+  const fetch = options.fetch ?? networkFetch({ env: options.env, ca: resolved.ca });
+  const auth = await options.auth?.(config, resolved, fetch);
+  return connectHttp(resolved, task, { ...options, fetch, auth });
 }
 
 /** A step that failed because the time was up or the caller gave up says so. */

@@ -28,6 +28,8 @@ export interface Pool {
   ): Promise<RequestOutcome | Extract<OpenOutcome, { ok: false }>>;
   /** The open connection to a server, if there is one. */
   peek(server: string): Connection | undefined;
+  /** Keeps the server's connection open, idle or not, until the returned function is called. */
+  lease(server: string): () => void;
   /** Closes one server's connection; the next need opens another. */
   drop(server: string): Promise<void>;
   /** Closes all connections and refuses further ones. Resolves when their processes are gone. */
@@ -54,6 +56,7 @@ class ConnectionPool implements Pool {
   readonly #idleMs: number;
   readonly #entries = new Map<string, Entry>();
   readonly #closings = new Set<Promise<void>>();
+  readonly #leases = new Map<string, number>();
   #closed = false;
 
   constructor(options: PoolOptions) {
@@ -87,6 +90,18 @@ class ConnectionPool implements Pool {
   peek(server: string): Connection | undefined {
     const connection = this.#entries.get(server)?.connection;
     return connection?.closed ? undefined : connection;
+  }
+
+  lease(server: string): () => void {
+    const count = (change: number) => this.#leases.set(server, (this.#leases.get(server) ?? 0) + change);
+    count(1);
+    let held = true;
+    return () => {
+      if (held) count(-1);
+      held = false;
+      const entry = this.#entries.get(server);
+      if (entry !== undefined) this.#restIfIdle(server, entry);
+    };
   }
 
   async drop(server: string): Promise<void> {
@@ -132,7 +147,7 @@ class ConnectionPool implements Pool {
     if (entry.active > 0 || entry.connection === undefined || this.#idleMs === 0) return;
     if (this.#entries.get(server) !== entry) return;
     entry.idle = setTimeout(() => {
-      if (entry.active === 0) void this.#discard(server, entry);
+      if (entry.active === 0 && !this.#leases.get(server)) void this.#discard(server, entry);
     }, this.#idleMs);
     entry.idle.unref();
   }

@@ -79,6 +79,25 @@ export function readAnswer(
   return version === undefined ? outcomeOf(supported) : { kind: "ask-again", version };
 }
 
+/** An answer, or the lack of one, as the end of a sentence. Holds the server's own words: redact and clean before showing. */
+export function replyText(reply: ProbeReply, limitMs: number): string {
+  switch (reply.kind) {
+    case "result": {
+      const discovery = readDiscovery(reply.result);
+      if (discovery === undefined) return "server/discover was answered with something else";
+      return `server/discover was answered: it offers ${discovery.supportedVersions.join(", ")}`;
+    }
+    case "error":
+      return `server/discover was refused with error ${reply.error.code} (${reply.error.message})`;
+    case "closed":
+      return "the server ended when it was asked server/discover";
+    case "silence":
+      return `server/discover got no answer within ${Math.round(limitMs)} ms`;
+    case "send-failed":
+      return "server/discover could not be asked";
+  }
+}
+
 /** Versions are dates, so a list with only later eras than the 2025 one leaves nothing to fall back to. */
 function outcomeOf(offered: readonly string[]): ProbeVerdict {
   const legacy = offered.some((version) => version < MODERN_VERSION);

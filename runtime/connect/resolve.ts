@@ -7,9 +7,15 @@
 import { stat } from "node:fs/promises";
 import { isAbsolute, resolve as resolvePath } from "node:path";
 import { isPlain, isSecretName, secretsIn, secretsOfArgs } from "../../schemas/config/secrets.ts";
-import type { HttpSettings, ServerConfig, StdioSettings } from "../../schemas/config/server-config.ts";
+import {
+  type HttpSettings,
+  OAUTH_SECRETS,
+  type ServerConfig,
+  type StdioSettings,
+} from "../../schemas/config/server-config.ts";
 import { type Diagnostic, type DiagnosticCode, diagnostic } from "../../schemas/diagnostic.ts";
 import { type Environment, expandHome, expandVariables, isCommandValue, variablesOf } from "../../schemas/expand.ts";
+import { readCaFile } from "./ca-file.ts";
 import { runCommandValue } from "./command-value.ts";
 import { isTelling, KnownSecrets, opaqueSegments, PLAIN_VARIABLE } from "./known-secrets.ts";
 
@@ -30,6 +36,8 @@ export interface ResolvedHttp {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly oauth?: HttpSettings["oauth"];
+  /** Certificates in PEM, from `caFile`. */
+  readonly ca?: string;
   readonly secrets: readonly string[];
   readonly credentials: readonly string[];
 }
@@ -51,7 +59,7 @@ export type Resolution =
 
 const COMMAND_TIMEOUT_MS = 10_000;
 
-/** Fails with `unset-variable`, `command-failed`, `missing-cwd` or `invalid-value`. */
+/** Fails with `unset-variable`, `command-failed`, `missing-cwd`, `unusable-ca-file` or `invalid-value`. */
 export async function resolveServer(config: ServerConfig, options: ResolveOptions): Promise<Resolution> {
   const fields = new FieldResolver(config, options);
   const { transport } = config;
@@ -69,7 +77,9 @@ function stdio(transport: StdioSettings, fields: FieldResolver): () => Promise<R
   const cwd = transport.cwd === undefined ? { value: "." } : fields.path("cwd", transport.cwd);
   return async () => {
     const folder = resolvePath(fields.config.baseDir, cwd.value);
-    if (!(await isFolder(folder))) return fields.fail("missing-cwd", missingFolder(transport, cwd.value));
+    if (!(await isFolder(folder))) {
+      return fields.fail("missing-cwd", missingFolder(transport, cwd.value), ["make the folder, or correct cwd"]);
+    }
     const inherited = Object.entries(fields.options.env).filter(
       (entry): entry is [string, string] => entry[1] !== undefined,
     );
@@ -94,17 +104,24 @@ function http(transport: HttpSettings, fields: FieldResolver): () => Promise<Res
   fields.known.keepAll(secretsIn("", url.value));
   fields.known.keepAll(opaqueSegments(url.value));
   const headers = fields.record("headers", transport.headers, () => true);
-  const { clientSecret, ...plain } = transport.oauth ?? {};
-  const strings = Object.entries(plain).filter((entry): entry is [string, string] => typeof entry[1] === "string");
-  const oauth = fields.record("oauth", Object.fromEntries(strings), () => false, false);
-  const secret =
-    clientSecret === undefined ? undefined : fields.secret("oauth", "clientSecret", clientSecret, () => true);
+  const written = Object.entries(transport.oauth ?? {});
+  const isSecret = (name: string) => OAUTH_SECRETS.some((secret) => secret === name);
+  const strings = written.filter((entry): entry is [string, string] => typeof entry[1] === "string");
+  const plain = Object.fromEntries(strings.filter(([name]) => !isSecret(name)));
+  const oauth = fields.record("oauth", plain, () => false, false);
+  const secret = fields.record("oauth", Object.fromEntries(strings.filter(([name]) => isSecret(name))), () => true);
+  const caFile = transport.caFile === undefined ? undefined : fields.path("caFile", transport.caFile);
+  for (const name of PROXY_VARIABLES) fields.known.keepAll(secretsIn(name, fields.options.env[name] ?? ""));
   return async () => {
     const parsed = URL.canParse(url.value) ? new URL(url.value) : undefined;
     if (parsed === undefined || !/^https?:$/.test(parsed.protocol)) {
       return fields.fail("invalid-value", "url is not an http or https URL once its variables are replaced");
     }
-    const resolvedOauth = { ...plain, ...oauth(), ...(secret && { clientSecret: secret.value }) };
+    const ca = caFile && (await readCaFile(resolvePath(fields.config.baseDir, caFile.value)));
+    if (ca?.ok === false) {
+      return fields.fail("unusable-ca-file", `the file in caFile, "${transport.caFile}", ${ca.reason}`);
+    }
+    const resolvedOauth = { ...transport.oauth, ...oauth(), ...secret() };
     return {
       ok: true,
       resolved: {
@@ -112,11 +129,14 @@ function http(transport: HttpSettings, fields: FieldResolver): () => Promise<Res
         url: parsed,
         headers: headers(),
         ...(transport.oauth && { oauth: resolvedOauth }),
+        ...(ca && { ca: ca.pem }),
         ...fields.known.values(),
       },
     };
   };
 }
+
+const PROXY_VARIABLES = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"];
 
 /** A field's value, to be read only after `settle` found no failure. */
 interface Slot {
@@ -195,8 +215,8 @@ class FieldResolver {
     return this.#diagnostic("command-failed", this.#failedCommands.sort().join("; "));
   }
 
-  fail(code: DiagnosticCode, message: string): Resolution {
-    return { ok: false, diagnostic: this.#diagnostic(code, message) };
+  fail(code: DiagnosticCode, message: string, notes: readonly string[] = []): Resolution {
+    return { ok: false, diagnostic: this.#diagnostic(code, message, notes) };
   }
 
   #command(field: string, command: string): Slot {

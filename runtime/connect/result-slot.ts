@@ -6,6 +6,8 @@
 /** Where the result of one request arrives. */
 export interface ResultSlot {
   result?: Record<string, unknown>;
+  /** An `input_required` is wanted here too, instead of being answered by the SDK. */
+  readonly takesQuestions?: boolean;
   /** The response was longer than the transport takes. */
   oversize?: { readonly limitBytes: number };
   /** The response's stream ended before the response. */
@@ -21,6 +23,20 @@ export function withSlot(params: Readonly<Record<string, unknown>> | undefined, 
 
 export function slotOf(params: object | undefined): ResultSlot | undefined {
   return (params as { [SLOT]?: ResultSlot } | undefined)?.[SLOT];
+}
+
+/** Takes the result of a request that was given up before it came. */
+export type LateListener = (result: Readonly<Record<string, unknown>>) => void;
+
+const LATE = Symbol("late");
+
+/** `params` of a request that may begin something on the server even where nobody waits for its answer any more. */
+export function withLateListener(params: Readonly<Record<string, unknown>>, listener: LateListener) {
+  return { ...params, [LATE]: listener };
+}
+
+export function lateListenerOf(params: object | undefined): LateListener | undefined {
+  return (params as { [LATE]?: LateListener } | undefined)?.[LATE];
 }
 
 /** Valid as the result of any method in either era, for all the SDK looks at. */

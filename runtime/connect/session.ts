@@ -4,12 +4,17 @@
  * and never starts another one.
  */
 import type * as Sdk from "@modelcontextprotocol/client";
-import { isRecord } from "../../schemas/record.ts";
+import { type DirectQuestions, directQuestions } from "./direct-questions.ts";
 import { Exchange, type Wire } from "./exchange.ts";
 import { type Failure, failureOf, oversizeFailure, timeoutFailure } from "./failure.ts";
-import { type ClientIdentity, MODERN_VERSION, readServerInfo } from "./probe.ts";
+import { readInitialize } from "./initialize-result.ts";
+import type { AnswerQuestion } from "./input-required.ts";
+import type { NoticeStream } from "./notice-stream.ts";
+import { type ClientIdentity, MODERN_VERSION } from "./probe.ts";
+import { type Busy, MAX_TIMER_MS, sendInTime } from "./request-clock.ts";
 import { type ResultSlot, withSlot } from "./result-slot.ts";
 import type { StdioTransport } from "./stdio.ts";
+import { type Listening, type NoticeFilter, openListening } from "./subscriptions.ts";
 import { type EraVerdict, type Opening, priorOf } from "./verdict.ts";
 
 export interface RequestOptions {
@@ -35,6 +40,10 @@ export interface SessionSettings {
   readonly requestTimeoutMs: number;
   /** Registers handlers (elicitation, sampling, roots) before the handshake; a new session is set up anew. */
   readonly configure?: ((client: Sdk.Client) => void) | undefined;
+  /** Answers what the server asks, of the kinds whose capability is advertised. Without it, `configure` does. */
+  readonly answer?: AnswerQuestion | undefined;
+  /** A question of the server's own that failed and belongs to no request in particular. */
+  readonly onUnanswered?: ((failure: Failure) => void) | undefined;
 }
 
 /** A wire with what is known of what it leads to. */
@@ -44,14 +53,19 @@ export interface OpenWire {
   readonly process?: StdioTransport | undefined;
   /** Ends what the wire's own `close` leaves on the server: an HTTP session. */
   readonly farewell?: (() => Promise<void>) | undefined;
+  /** Resolves when the stream on which the server speaks unasked is open, or can't be had; undefined where there is none. */
+  readonly listening?: Promise<void> | undefined;
+  /** A person is signing in for its requests. */
+  readonly busy?: Busy | undefined;
+  /** That stream, to be told of its breaks. */
+  readonly notices?: NoticeStream | undefined;
 }
 
 export type SessionOutcome =
   | { readonly ok: true; readonly session: Session }
   | { readonly ok: false; readonly failure: Failure };
 
-/** Node's timers take no more. */
-export const MAX_TIMER_MS = 2_147_483_647;
+export { MAX_TIMER_MS };
 
 const asItComes = {
   "~standard": { version: 1 as const, vendor: "pimcp", validate: (value: unknown) => ({ value }) },
@@ -77,6 +91,8 @@ export async function establish(
     jsonSchemaValidator: noValidator as unknown as Sdk.jsonSchemaValidator,
   });
   settings.configure?.(client);
+  const direct = opening.era === "legacy" ? directQuestions(settings, open.busy) : undefined;
+  direct?.register(client);
   const ended = watchClose(client);
   try {
     const timeout = Math.min(limits.timeoutMs, MAX_TIMER_MS);
@@ -89,7 +105,7 @@ export async function establish(
     await open.wire.close();
     return { ok: false, failure: handshakeFailure(error, settings, limits) };
   }
-  return { ok: true, session: new Session(open, exchange, client, settings, opening, evidence, ended) };
+  return { ok: true, session: new Session(open, exchange, client, { ...settings, direct }, opening, evidence, ended) };
 }
 
 function handshakeFailure(
@@ -105,7 +121,9 @@ function handshakeFailure(
   });
   // Of the handshake's own errors only the SDK's version check is a plain Error, and a pipe that broke has a code.
   const plain = error instanceof Error && error.constructor === Error && !("code" in error);
-  return plain && failure.kind === "closed" ? { kind: "unusable", message: failure.message } : failure;
+  return plain && failure.kind === "closed"
+    ? { kind: "unusable", reason: "version", message: failure.message }
+    : failure;
 }
 
 /** Listeners for the end of a connection; those that come too late are called at once. */
@@ -125,29 +143,34 @@ interface Closing {
   readonly listeners: Set<() => void>;
 }
 
+interface EstablishedSettings extends SessionSettings {
+  readonly direct: DirectQuestions | undefined;
+}
+
 export class Session {
   readonly client: Sdk.Client;
   verdict: EraVerdict;
   readonly process: StdioTransport | undefined;
+  readonly notices: NoticeStream | undefined;
   /** An answer has been received: what was assumed of the server's era holds. */
   proven: boolean;
   readonly #open: OpenWire;
   readonly #exchange: Exchange;
-  readonly #settings: SessionSettings;
+  readonly #settings: EstablishedSettings;
   readonly #closing: Closing;
-  #listening = false;
 
   constructor(
     open: OpenWire,
     exchange: Exchange,
     client: Sdk.Client,
-    settings: SessionSettings,
+    settings: EstablishedSettings,
     opening: Opening,
     evidence: EraVerdict["verdict"],
     closing: Closing,
   ) {
     this.client = client;
     this.process = open.process;
+    this.notices = open.notices;
     this.proven = opening.era === "legacy";
     this.#open = open;
     this.#exchange = exchange;
@@ -189,7 +212,19 @@ export class Session {
     params: Record<string, unknown> | undefined,
     options: RequestOptions,
   ): Promise<RequestOutcome> {
-    const slot: ResultSlot = {};
+    const { direct, requestTimeoutMs } = this.#settings;
+    const timed = { ...options, timeoutMs: Math.min(options.timeoutMs ?? requestTimeoutMs, MAX_TIMER_MS) };
+    const send = (during: RequestOptions) => this.#send(method, params, during);
+    return direct ? direct.during(method, params, timed, send) : sendInTime(this.#open.busy, timed, send);
+  }
+
+  async #send(
+    method: string,
+    params: Record<string, unknown> | undefined,
+    options: RequestOptions,
+  ): Promise<RequestOutcome> {
+    const takesQuestions = this.verdict.era === "modern" && this.#settings.answer !== undefined;
+    const slot: ResultSlot = { takesQuestions };
     const timeoutMs = Math.min(options.timeoutMs ?? this.#settings.requestTimeoutMs, MAX_TIMER_MS);
     const inSession = this.#exchange.sessionId !== undefined;
     try {
@@ -218,19 +253,16 @@ export class Session {
     return this.client.notification({ method, ...(params && { params }) } as Parameters<Sdk.Client["notification"]>[0]);
   }
 
-  /** Calls back for each notification. A modern server is asked once to send those about its tool list. */
+  /** Calls back for each notification. */
   onNotification(listener: (method: string, params: unknown) => void): void {
     this.#exchange.onnotification = (method, message) =>
       listener(method, "params" in message ? message.params : undefined);
   }
 
-  /** Has no effect on a legacy server, which sends its notices unasked. */
-  async listenForToolChanges(): Promise<void> {
-    const tools = this.verdict.capabilities?.["tools"];
-    if (this.#listening || this.verdict.era === "legacy" || !isRecord(tools) || tools["listChanged"] !== true) return;
-    this.#listening = true;
-    // A server that promises notices and then refuses them is one that sends none.
-    await this.client.listen({ toolsListChanged: true }, { timeout: 10_000 }).catch(() => undefined);
+  /** Opens a stream of notices. Refused by a legacy server, which sends its notices unasked. */
+  listen(filter: NoticeFilter): Promise<Listening> {
+    const { sdk, secrets } = this.#settings;
+    return openListening(this.client, this.verdict, filter, (error) => failureOf(error, { sdk, secrets }));
   }
 
   onClose(listener: () => void): () => void {
@@ -257,13 +289,4 @@ function withoutResultType(result: Record<string, unknown>): Record<string, unkn
   if (result["resultType"] !== "complete") return result;
   const { resultType: _, ...rest } = result;
   return rest;
-}
-
-function readInitialize(result: Record<string, unknown>) {
-  const { capabilities, serverInfo, instructions } = result;
-  return {
-    capabilities: isRecord(capabilities) ? capabilities : {},
-    serverInfo: readServerInfo(serverInfo),
-    instructions: typeof instructions === "string" ? instructions : undefined,
-  };
 }

@@ -8,11 +8,12 @@
  */
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import type { OversizeMessage } from "./exchange.ts";
-import { LineWriter } from "./line-writer.ts";
+import { brokenPipe, LineWriter } from "./line-writer.ts";
 import { LineReader } from "./lines.ts";
 import { isMessage } from "./message.ts";
 import { endGroup, groupAlive, trackGroup, USE_GROUPS } from "./process-group.ts";
 import type { ResolvedStdio } from "./resolve.ts";
+import type { WireTrace } from "./trace.ts";
 
 /** Largest message in bytes that is delivered; a longer one fails its request and is dropped. */
 export const MAX_MESSAGE_BYTES = 256 * 1024 * 1024;
@@ -27,6 +28,7 @@ export interface StdioOptions {
   readonly maxMessageBytes?: number | undefined;
   /** Milliseconds from closing stdin to SIGTERM, and from that to SIGKILL. */
   readonly graceMs?: { readonly stdin: number; readonly term: number } | undefined;
+  readonly trace?: WireTrace | undefined;
 }
 
 /** Lines on stdout that were no JSON-RPC. `samples` are raw: redact and clean before showing. */
@@ -45,6 +47,7 @@ export class StdioTransport {
   readonly #server: ResolvedStdio;
   readonly #grace: { readonly stdin: number; readonly term: number };
   readonly #noise = { lines: 0, samples: [] as string[] };
+  readonly #trace: WireTrace | undefined;
   #child: ChildProcess | undefined;
   #writer: LineWriter | undefined;
   #stderr: Buffer[] = [];
@@ -59,6 +62,7 @@ export class StdioTransport {
     this.#server = server;
     this.maxMessageBytes = options.maxMessageBytes ?? MAX_MESSAGE_BYTES;
     this.#grace = options.graceMs ?? { stdin: 500, term: 2000 };
+    this.#trace = options.trace;
   }
 
   get pid(): number | undefined {
@@ -93,7 +97,10 @@ export class StdioTransport {
     const lines = new LineReader(this.maxMessageBytes, {
       onLine: (line) => this.#deliver(line),
       onOversize: (head) => this.onoversize?.({ head: head.toString("utf8") }),
-      onOversizeEnd: (bytes, tail) => this.onoversize?.({ tail: tail.toString("utf8"), bytes }),
+      onOversizeEnd: (bytes, tail) => {
+        this.#trace?.oversize({ bytes });
+        this.onoversize?.({ tail: tail.toString("utf8"), bytes });
+      },
     });
     child.stdout!.on("data", (chunk: Buffer) => lines.push(chunk));
     child.stdout!.on("end", () => lines.end());
@@ -115,9 +122,11 @@ export class StdioTransport {
   /** Resolves when the pipe took the message; rejects when the server is gone. */
   send(message: unknown): Promise<void> {
     if (this.#closed || !this.#child?.stdin?.writable || this.#writer === undefined) {
-      return Promise.reject(new Error("the server process is not running"));
+      return Promise.reject(brokenPipe("the server process is not running"));
     }
-    return this.#writer.write(`${JSON.stringify(message)}\n`);
+    const text = JSON.stringify(message);
+    this.#trace?.sent(message, Buffer.byteLength(text));
+    return this.#writer.write(`${text}\n`);
   }
 
   /** Whether the child keeps this process from ending by itself. */
@@ -156,18 +165,26 @@ export class StdioTransport {
   #deliver(line: Buffer): void {
     if (this.#closed) return;
     const parsed = parseLine(line);
-    if (isMessage(parsed)) this.onmessage?.(parsed);
+    if (isMessage(parsed)) this.#hand(parsed, line.length);
     else if (Array.isArray(parsed) && parsed.some(isMessage)) this.#deliverBatch(parsed);
     else this.#keepNoise(line);
   }
 
   /** What protocol revisions before 2025-06-18 allowed. */
   #deliverBatch(elements: readonly unknown[]): void {
-    for (const element of elements) if (isMessage(element)) this.onmessage?.(element);
+    for (const element of elements) {
+      if (isMessage(element)) this.#hand(element);
+    }
+  }
+
+  #hand(message: unknown, bytes?: number): void {
+    this.#trace?.received(message, bytes ?? Buffer.byteLength(JSON.stringify(message)));
+    this.onmessage?.(message);
   }
 
   #keepNoise(line: Buffer): void {
     this.#noise.lines++;
+    this.#trace?.junk(line.length);
     const { samples } = this.#noise;
     if (samples.length >= NOISE_LINES_KEPT) return;
     const sample = line.subarray(0, NOISE_LINE_BYTES).toString("utf8").trim();
@@ -193,6 +210,7 @@ export class StdioTransport {
   #finish(): void {
     if (this.#closed) return;
     this.#closed = true;
+    this.#trace?.closed();
     const child = this.#child;
     for (const pipe of [child?.stdin, child?.stdout, child?.stderr]) pipe?.destroy();
     child?.unref();

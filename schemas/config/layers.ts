@@ -235,6 +235,7 @@ function assemble(layers: Layers, options: LayerOptions): Configuration {
     userServers: [...layers.userDefinitions.values()].map(place).sort(byName),
     dropped: layers.dropped.toSorted((a, b) => byName(a, b) || byCodeUnit(a.scope, b.scope)),
     ...optional("autoEnableCodemode", settings.project.autoEnableCodemode ?? settings.user.autoEnableCodemode),
+    ...optional("typecheck", settings.project.typecheck ?? settings.user.typecheck),
   };
 }
 

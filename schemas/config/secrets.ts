@@ -7,6 +7,7 @@
 import { expandVariables, isCommandValue, variablesOf } from "../expand.ts";
 import type { Report } from "./fields.ts";
 import { quoted } from "./quote.ts";
+import { OAUTH_SECRETS } from "./server-config.ts";
 import type { ConfigNode, ConfigObject } from "./source.ts";
 
 /** Stands for a literal value in masked copies. */
@@ -182,9 +183,11 @@ export function warnLiteralSecrets(entry: ConfigObject, server: string, report: 
   const url = entry.members.get("url")?.value;
   if (isStringNode(url) && maskUrl(url.value) !== url.value) warn("url", url, generic);
   const oauth = entry.members.get("oauth")?.value;
-  const secret = oauth?.kind === "object" ? oauth.members.get("clientSecret")?.value : undefined;
-  if (isStringNode(secret) && isLiteralSecret("clientSecret", secret.value))
-    warn("oauth.clientSecret", secret, generic);
+  for (const [name, node] of stringMembers(oauth)) {
+    const isNamedOne = OAUTH_SECRETS.some((secret) => secret === name);
+    // Of these, whatever is written out is one, however it reads.
+    if (isNamedOne && isLiteralSecret("clientSecret", node.value)) warn(`oauth.${name}`, node, generic);
+  }
 }
 
 type StringNode = Extract<ConfigNode, { kind: "scalar" }> & { readonly value: string };

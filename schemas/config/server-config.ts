@@ -3,6 +3,7 @@
  * as written (`${VAR}`, `~/` and `!command` unexpanded): only `runtime/connect` resolves them, at the
  * moment it connects, and nothing else may.
  */
+import type { TypecheckMode } from "../script-finding.ts";
 
 export const EXPOSURES = ["codemode", "codemode-deferred", "deferred", "direct", "hidden"] as const;
 /** How a tool reaches the model (DESIGN section 5; Pi's `docs/mcp.md`). */
@@ -33,13 +34,47 @@ export interface OAuthSettings {
   readonly callbackPort?: number;
   readonly callbackUrl?: string;
   readonly authServerMetadataUrl?: string;
+  /** How tokens are got. Default `authorization-code`: a person signs in. The others need nobody. Ours, as all below. */
+  readonly grant?: OAuthGrant;
+  /** The issuer that `clientId` is registered with: its secrets go nowhere else. */
+  readonly issuer?: string;
+  /** A Client ID Metadata Document of one's own. */
+  readonly clientMetadataUrl?: string;
+  /** PEM (PKCS #8) of the key that proves who the client is, in place of `clientSecret`. */
+  readonly privateKey?: string;
+  /** JWS algorithm of `privateKey`, default `ES256`. */
+  readonly privateKeyAlgorithm?: string;
+  /** `workload-identity`: the JWT of the workload. */
+  readonly assertion?: string;
+  /** `enterprise-managed`: the person's ID token and who issued it. */
+  readonly idToken?: string;
+  readonly idpIssuer?: string;
+  /** Where the issuer exchanges it, in place of what its metadata says. */
+  readonly idpTokenEndpoint?: string;
+  readonly idpClientId?: string;
+  readonly idpClientSecret?: string;
+  /** Tokens that are bound to a key of ours (RFC 9449), where the server doesn't ask for them by itself. */
+  readonly dpop?: boolean;
 }
+
+export const OAUTH_GRANTS = [
+  "authorization-code",
+  "client-credentials",
+  "workload-identity",
+  "enterprise-managed",
+] as const;
+export type OAuthGrant = (typeof OAUTH_GRANTS)[number];
+
+/** Fields of `oauth` whose values are secrets: `${VAR}` or a whole-value `!command`. */
+export const OAUTH_SECRETS = ["clientSecret", "privateKey", "assertion", "idToken", "idpClientSecret"] as const;
 
 export interface HttpSettings {
   readonly kind: "http";
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly oauth?: OAuthSettings;
+  /** Certificates in PEM that are trusted beside the usual ones. */
+  readonly caFile?: string;
 }
 
 /** Where a value stands, for diagnostics. 1-based, `file` as it should be shown to a person. */
@@ -106,6 +141,8 @@ export interface Configuration {
   readonly dropped?: readonly DroppedServer[];
   /** Pi's switch for activating its codemode tool; a project's value wins. */
   readonly autoEnableCodemode?: boolean;
+  /** What type errors in scripts do; a project's value wins, "error" where nobody says. */
+  readonly typecheck?: TypecheckMode;
 }
 
 export interface DroppedServer {

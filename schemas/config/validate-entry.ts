@@ -52,7 +52,7 @@ const SHARED_KEYS = [
   "probeTimeoutMs",
 ];
 const STDIO_KEYS = ["command", "args", "env", "cwd"];
-const HTTP_KEYS = ["url", "headers", "oauth", "auth"];
+const HTTP_KEYS = ["url", "headers", "oauth", "auth", "caFile"];
 const SERVER_KEYS = [...SHARED_KEYS, ...STDIO_KEYS, ...HTTP_KEYS];
 /** What a project may override of a server that it does not define. */
 const OVERRIDE_KEYS = ["enabled", "exposure", "toolExposure", "maxOutputBytes"];
@@ -202,8 +202,15 @@ function readHttp(fields: FieldReader, scope: Scope, report: Report, consequence
     fields.warnNoEffect("oauth", "beside an Authorization header");
   }
   readAuth(fields, scope);
+  const caFile = fields.string("caFile", "be a string that is not empty", (value) => value !== "");
   if (url === undefined) return undefined;
-  return { kind: "http", url, headers: headers ?? Object.create(null), ...optional("oauth", oauth) };
+  return {
+    kind: "http",
+    url,
+    headers: headers ?? Object.create(null),
+    ...optional("oauth", oauth),
+    ...optional("caFile", caFile),
+  };
 }
 
 /** Pi's own `auth` sends the token of a Pi login. It belongs to Pi, and a repository may not ask for it. */

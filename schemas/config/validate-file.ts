@@ -3,6 +3,7 @@
  * reported; a bad setting counts as absent, a bad entry is dropped, and neither affects another.
  */
 import { type Diagnostic, diagnostic, type Outcome } from "../diagnostic.ts";
+import { TYPECHECK_MODES, type TypecheckMode } from "../script-finding.ts";
 import { FieldReader, optional, reporter } from "./fields.ts";
 import type { Scope, SourceLocation } from "./server-config.ts";
 import type { ConfigNode, ConfigSource } from "./source.ts";
@@ -12,6 +13,7 @@ export interface FileSettings {
   readonly maxOutputBytes?: number;
   readonly ttlMs?: number;
   readonly inlineBudget?: number;
+  readonly typecheck?: TypecheckMode;
   /** As written: relative to the project root and inside it. */
   readonly out?: string;
   readonly autoEnableCodemode?: boolean;
@@ -31,7 +33,16 @@ export interface ValidatedFile {
   readonly usable: boolean;
 }
 
-const TOP_KEYS = ["$schema", "mcpServers", "maxOutputBytes", "ttlMs", "codemode", "out", "autoEnableCodemode"];
+const TOP_KEYS = [
+  "$schema",
+  "mcpServers",
+  "maxOutputBytes",
+  "ttlMs",
+  "codemode",
+  "typecheck",
+  "out",
+  "autoEnableCodemode",
+];
 /** A folder below the project root: not absolute, not the root itself, no `..`, no `~`, nothing to expand. */
 export const OUT_FOLDER = /^(?![/\\~])(?![A-Za-z]:)(?!(?:.*[/\\])?\.\.(?:[/\\]|$))(?!(?:\.?[/\\])*\.?$)(?!.*\$\{).+$/;
 
@@ -48,10 +59,14 @@ export function validateFile(source: ConfigSource, scope: Scope): Outcome<Valida
   });
   fields.warnUnknown(TOP_KEYS);
   fields.string("$schema");
+  const codemode = readCodemode(fields, diagnostics);
+  // Told even where codemode.typecheck decides.
+  const typecheck = fields.oneOf("typecheck", TYPECHECK_MODES);
   const settings: FileSettings = {
     ...optional("maxOutputBytes", fields.positiveInteger("maxOutputBytes", "bytes")),
     ...optional("ttlMs", fields.naturalNumber("ttlMs", "milliseconds")),
-    ...optional("inlineBudget", readInlineBudget(fields, diagnostics)),
+    ...optional("inlineBudget", codemode.inlineBudget),
+    ...optional("typecheck", codemode.typecheck ?? typecheck),
     ...optional("out", readOut(fields, scope)),
     ...optional("autoEnableCodemode", fields.boolean("autoEnableCodemode")),
   };
@@ -68,16 +83,24 @@ export function validateFile(source: ConfigSource, scope: Scope): Outcome<Valida
   return { value: { settings, entries, usable: true }, diagnostics };
 }
 
-function readInlineBudget(fields: FieldReader, diagnostics: Diagnostic[]): number | undefined {
+function readCodemode(
+  fields: FieldReader,
+  diagnostics: Diagnostic[],
+): { readonly inlineBudget?: number | undefined; readonly typecheck?: TypecheckMode | undefined } {
   const node = fields.value("codemode");
-  if (node === undefined) return undefined;
-  if (node.kind !== "object") return fields.reject("codemode", 'must be an object such as { "inlineBudget": 3000 }');
-  const codemode = new FieldReader(node, reporter(diagnostics), {
-    prefix: "codemode.",
-    consequence: "until this is corrected the default of 3000 holds",
-  });
-  codemode.warnUnknown(["inlineBudget"]);
-  return codemode.naturalNumber("inlineBudget", "tokens");
+  if (node === undefined) return {};
+  if (node.kind !== "object") {
+    fields.reject("codemode", 'must be an object such as { "inlineBudget": 3000 }');
+    return {};
+  }
+  const read = (consequence: string) =>
+    new FieldReader(node, reporter(diagnostics), { prefix: "codemode.", consequence });
+  const budget = read("until this is corrected the default of 3000 holds");
+  budget.warnUnknown(["inlineBudget", "typecheck"]);
+  return {
+    inlineBudget: budget.naturalNumber("inlineBudget", "tokens"),
+    typecheck: read('until this is corrected "error" holds').oneOf("typecheck", TYPECHECK_MODES),
+  };
 }
 
 function readOut(fields: FieldReader, scope: Scope): string | undefined {

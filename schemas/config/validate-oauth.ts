@@ -1,6 +1,9 @@
-/** The `oauth` object of an HTTP server: the same fields and rules as in Pi's `docs/mcp.md`. */
+/**
+ * The `oauth` object of an HTTP server: the same fields and rules as in Pi's `docs/mcp.md`, and those of the flows that
+ * Pi doesn't know.
+ */
 import { FieldReader, optional, type Report } from "./fields.ts";
-import type { OAuthSettings } from "./server-config.ts";
+import { OAUTH_GRANTS, type OAuthSettings } from "./server-config.ts";
 
 const OAUTH_KEYS = [
   "clientId",
@@ -11,7 +14,21 @@ const OAUTH_KEYS = [
   "callbackPort",
   "callbackUrl",
   "authServerMetadataUrl",
+  "grant",
+  "issuer",
+  "clientMetadataUrl",
+  "privateKey",
+  "privateKeyAlgorithm",
+  "assertion",
+  "idToken",
+  "idpIssuer",
+  "idpTokenEndpoint",
+  "idpClientId",
+  "idpClientSecret",
+  "dpop",
 ] as const;
+/** What RFC 7518 and the MCP client know of: asymmetric ones. */
+const KEY_ALGORITHMS = ["ES256", "ES384", "ES512", "RS256", "RS384", "RS512", "PS256", "PS384", "PS512"] as const;
 const REGISTRATIONS = ["auto", "dcr", "cimd"] as const;
 const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
 
@@ -47,11 +64,48 @@ export function readOAuth(entry: FieldReader, report: Report, consequence: strin
         isMetadataUrl,
       ),
     ),
+    ...readGrant(fields),
   };
   fields.warnUnknown(OAUTH_KEYS);
   checkTogether(fields, settings);
+  checkGrant(fields, settings);
   if (!fields.valid) entry.valid = false;
   return settings;
+}
+
+/** The fields that Pi doesn't know. */
+function readGrant(fields: FieldReader): OAuthSettings {
+  const url = "be an https URL, or http on localhost, 127.0.0.1 or [::1]";
+  return {
+    ...optional("grant", fields.oneOf("grant", OAUTH_GRANTS)),
+    ...optional("issuer", fields.string("issuer", url, isMetadataUrl)),
+    ...optional("clientMetadataUrl", fields.string("clientMetadataUrl", "be an https URL with a path", isDocumentUrl)),
+    ...optional("privateKey", fields.string("privateKey")),
+    ...optional("privateKeyAlgorithm", fields.oneOf("privateKeyAlgorithm", KEY_ALGORITHMS)),
+    ...optional("assertion", fields.string("assertion")),
+    ...optional("idToken", fields.string("idToken")),
+    ...optional("idpIssuer", fields.string("idpIssuer", url, isMetadataUrl)),
+    ...optional("idpTokenEndpoint", fields.string("idpTokenEndpoint", url, isMetadataUrl)),
+    ...optional("idpClientId", fields.string("idpClientId")),
+    ...optional("idpClientSecret", fields.string("idpClientSecret")),
+    ...optional("dpop", fields.boolean("dpop")),
+  };
+}
+
+/** What each way of getting a token can't do without. */
+const NEEDED = {
+  "authorization-code": [],
+  "client-credentials": ["clientId"],
+  "workload-identity": ["clientId", "assertion"],
+  "enterprise-managed": ["clientId", "idToken", "idpIssuer", "idpClientId"],
+} as const;
+
+function checkGrant(fields: FieldReader, { grant = "authorization-code" }: OAuthSettings): void {
+  const missing = NEEDED[grant].filter((name) => !fields.has(name));
+  if (missing.length > 0) fields.reject("grant", `"${grant}" needs oauth.${missing.join(", oauth.")}`);
+  if (grant === "client-credentials" && !fields.has("clientSecret") && !fields.has("privateKey")) {
+    fields.reject("grant", `"${grant}" needs oauth.clientSecret or oauth.privateKey`);
+  }
 }
 
 /** Rules about fields that are fine by themselves. */
@@ -89,4 +143,9 @@ function isLoopbackUrl(value: string): boolean {
 function isMetadataUrl(value: string): boolean {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   return url?.protocol === "https:" || (url?.protocol === "http:" && LOOPBACK.includes(url.hostname));
+}
+
+function isDocumentUrl(value: string): boolean {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  return url?.protocol === "https:" && url.pathname !== "/";
 }

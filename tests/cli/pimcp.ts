@@ -37,6 +37,10 @@ export interface RunOptions {
   readonly uid?: number;
   /** What it reads on stdin, which is closed otherwise. */
   readonly input?: string;
+  /** Its stdin stays open, for the test to write to. */
+  readonly keepsInput?: boolean;
+  /** A script that is run instead of the command line. */
+  readonly program?: string;
   /** Options of node itself. */
   readonly node?: readonly string[];
 }
@@ -78,14 +82,14 @@ export class Workspace {
 
   start(args: readonly string[], options: RunOptions = {}): Running {
     const started = performance.now();
-    const child = spawn(process.execPath, [...(options.node ?? []), BIN, ...args], {
+    const child = spawn(process.execPath, [...(options.node ?? []), options.program ?? BIN, ...args], {
       cwd: options.cwd ?? this.project,
       env: this.#env(options.env),
-      stdio: [options.input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+      stdio: [options.input === undefined && !options.keepsInput ? "ignore" : "pipe", "pipe", "pipe"],
       ...(options.uid !== undefined && { uid: options.uid, gid: options.uid }),
     });
     onTestFinished(() => void child.kill("SIGKILL"));
-    child.stdin?.end(options.input);
+    if (!options.keepsInput) child.stdin?.end(options.input);
     let [stdout, stderr] = ["", ""];
     child.stdout!.setEncoding("utf8").on("data", (text: string) => {
       stdout += text;

@@ -222,6 +222,18 @@ describe("settings", () => {
     expect(value.autoEnableCodemode).toBe(false);
   });
 
+  test.each([
+    [{}, {}, undefined],
+    [{ typecheck: "off" }, {}, "off"],
+    [{ typecheck: "off" }, { codemode: { typecheck: "warn" } }, "warn"],
+    [{}, { typecheck: "error", codemode: { typecheck: "warn" } }, "warn"],
+    [{ codemode: { typecheck: "warn" } }, { typecheck: "error" }, "error"],
+    [{ typecheck: "warn" }, { typecheck: "sometimes" }, "warn"],
+  ])("typecheck of %j under %j is %j", (user, project, want) => {
+    const { value } = layered({ user: servers({ s: stdio("x") }, user), "mcp.json": project });
+    expect(value.typecheck).toBe(want);
+  });
+
   test("the user's ttlMs is the fallback for a project's servers", () => {
     expect(layered({ user: { ttlMs: 5 }, "mcp.json": servers({ p: stdio("x") }) }).value.servers[0]!.ttlMs).toBe(5);
   });

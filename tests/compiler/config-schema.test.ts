@@ -56,6 +56,7 @@ const GOOD: unknown[] = [
   s({ maxOutputBytes: 5 }),
   { maxOutputBytes: 1, ttlMs: 0, codemode: { inlineBudget: 0 }, out: "a/b", autoEnableCodemode: false },
   { codemode: {} },
+  { typecheck: "warn", codemode: { typecheck: "off" } },
   oauth({}),
   oauth({
     clientId: "",
@@ -141,6 +142,8 @@ const BAD: unknown[] = [
   { ttlMs: -1 },
   { codemode: [] },
   { codemode: { inlineBudget: -1 } },
+  { codemode: { typecheck: true } },
+  { typecheck: "strict" },
   { codemode: { inlineBudget: "3" } },
   { autoEnableCodemode: "x" },
   { out: "" },

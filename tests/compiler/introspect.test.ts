@@ -237,7 +237,7 @@ describe("failures", () => {
       {
         code: "server-timeout",
         message: expect.stringContaining("no answer within 600 ms"),
-        notes: ["stderr: loading"],
+        notes: ["if it only needs longer, raise requestTimeoutMs (now 600)", "stderr: loading"],
       },
     ]);
     // The limit for everything, too, is no cancellation.

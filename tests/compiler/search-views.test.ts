@@ -87,6 +87,25 @@ describe("list", () => {
     expect(lines).toContain("mine (user, direct): 1 tool, 0 declared in 0 tokens");
   });
 
+  test("text tells what the budget had no room for", () => {
+    const tool = {
+      name: "mcp__s__a",
+      tool: "a",
+      exposure: "codemode",
+      maxOutputBytes: 1,
+      declared: true,
+      tokens: 30,
+    } as const;
+    const tools = [
+      tool,
+      { ...tool, tool: "b", declared: false, tokens: 500 },
+      { ...tool, tool: "c", exposure: "direct" as const, declared: false },
+    ];
+    const lines = listLines({ servers: [{ name: "s", scope: "project", exposure: "codemode", tools }] }, look(100));
+    expect(lines[0]).toBe("s (project, codemode): 3 tools, 1 declared in 30 tokens, 1 outside the budget (500 tokens)");
+    expect(lines.filter((line) => line.includes("no room"))).toEqual([expect.stringMatching(/^ {2}b /)]);
+  });
+
   test("says so when there is nothing", () => {
     expect(listLines({ servers: [] }, look(80))).toEqual(["no servers"]);
   });

@@ -265,7 +265,9 @@ describe("the index", () => {
           title: "",
           description: text,
           parameters: [],
+          parameterTexts: [],
           serverText: "",
+          instructions: "",
         }));
         const entries = buildPostings(documents);
         expect(entries).toEqual([...entries].sort());

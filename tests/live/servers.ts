@@ -46,7 +46,7 @@ export const LIVE_SERVERS: readonly LiveServer[] = [
     package: "@modelcontextprotocol/server-everything",
     entry: "dist/index.js",
     always: true,
-    tools: 13,
+    tools: 15,
     era: "legacy",
   },
   {

@@ -284,6 +284,42 @@ describe("JSON sent as a string is undone one layer deep", () => {
   });
 });
 
+describe("null for what is left open means that it isn't given", () => {
+  const schema = object(
+    {
+      text: { type: "string" },
+      nullable: { type: ["string", "null"] },
+      open: { nullable: true, type: "string" },
+      any: {},
+      must: { type: "integer" },
+      list: { type: "array", items: { type: "string" } },
+    },
+    { required: ["must"], additionalProperties: { type: "integer" } },
+  );
+  const rows: [args: object, want: object][] = [
+    [{ must: 1, text: null, list: null }, { must: 1 }],
+    [{ must: 1, other: null }, { must: 1 }],
+    [
+      { must: 1, nullable: null, open: null, any: null },
+      { must: 1, nullable: null, open: null, any: null },
+    ],
+  ];
+  test.each(rows)("%j becomes %j", async (args, want) => {
+    expect(await prepareArguments(schema, args)).toEqual({ ok: true, args: want });
+  });
+
+  test("what is required is not left out, nor is anything inside another value", async () => {
+    expect(await message(schema, { must: null })).toBe("arguments.must: expected integer, got null");
+    expect(await message(schema, { must: 1, list: [null] })).toBe("arguments.list[0]: expected string, got null");
+  });
+
+  test("the arguments that were given stay as they are", async () => {
+    const args = { must: 1, text: null };
+    await prepareArguments(schema, args);
+    expect(args).toEqual({ must: 1, text: null });
+  });
+});
+
 describe("names that JavaScript gives a meaning", () => {
   const parse = (text: string) => JSON.parse(text) as unknown;
   const schema = parse(

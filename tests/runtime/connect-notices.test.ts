@@ -57,7 +57,9 @@ describe("a tool list that changes", () => {
     let notices = 0;
     connection.onToolsListChanged(() => notices++);
     expect(await toolNames(connection)).toEqual(["echo"]);
-    expect(notices).toBe(5000);
+    // One call for all of them.
+    await eventually(() => notices > 0, "the burst is heard");
+    expect(notices).toBeLessThan(5);
   });
 });
 

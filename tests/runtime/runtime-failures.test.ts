@@ -218,7 +218,7 @@ describe("open", () => {
 
 describe("a server that refuses", () => {
   test.each<[number, RegExp]>([
-    [401, /sign-in is needed.*; give the server an Authorization header$/],
+    [401, /sign-in is needed.*; sign in with `pimcp login s`, or give the server an Authorization header$/],
     [403, /access was denied/],
     [503, /unavailable.*503/],
   ])("HTTP %i is said as what it is", async (status, wanted) => {

@@ -79,7 +79,7 @@ export interface HttpServer {
 
 /** Starts a script of this folder that serves HTTP; `stop` it when done. */
 export async function startHttp(
-  script: "stub.mjs" | "legacy.mjs" | "modern.mjs",
+  script: "stub.mjs" | "legacy.mjs" | "modern.mjs" | "tasks.mjs",
   env: Record<string, string>,
   path = "/mcp",
 ): Promise<HttpServer> {

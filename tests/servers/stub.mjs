@@ -259,7 +259,7 @@ function serveHttp() {
     }
     const headers = {};
     if (message.method === "initialize" && o.http?.sessions) {
-      const id = `session-${nextSession++}`;
+      const id = `${o.http.sessionName ?? "session"}-${nextSession++}`;
       sessions.set(id, o.http.callsPerSession ?? Number.POSITIVE_INFINITY);
       headers["mcp-session-id"] = id;
     }

@@ -1,0 +1,103 @@
+/**
+ * URL mode: a server wants somebody to do something in a browser, out of sight of this program. Shows whose page it is
+ * and the whole address, opens it only when told to, and never fetches it. Only http and https addresses
+ * can be opened. `open` is loaded when a page is.
+ */
+import { domainToUnicode } from "node:url";
+import type { QuestionContext } from "../../runtime/client-features.ts";
+import { type Look, paint, printable } from "../print.ts";
+import { heading } from "./heading.ts";
+import type { Prompts } from "./prompts.ts";
+
+type Params = Readonly<Record<string, unknown>>;
+type Result = Record<string, unknown>;
+
+/** Opens an address in the user's browser. Rejects when that can't be tried. */
+export type OpenUrl = (url: string) => Promise<void>;
+
+export const openInBrowser: OpenUrl = async (url) => {
+  const { default: open } = await import("open");
+  const browser = await open(url);
+  // A browser that isn't there is an event; unheard, it would end the program.
+  browser.on("error", () => undefined);
+};
+
+export async function askVisit(
+  prompts: Prompts,
+  params: Params,
+  context: QuestionContext,
+  { look, openUrl }: { readonly look: Look; readonly openUrl: OpenUrl },
+): Promise<Result> {
+  prompts.write(heading("wants you to open a page in your browser", params, context, look));
+  const address = readAddress(String(params["url"]));
+  if (!address.ok) {
+    prompts.write(`${paint(look, "yellow", `It can't be opened: ${address.reason}.`)}\n`);
+    return { action: await prompts.select("What now?", [DECLINE, CANCEL]) };
+  }
+  prompts.write(`  Host: ${paint(look, "bold", address.host)}\n  URL:  ${address.href}\n`);
+  for (const warning of address.warnings) prompts.write(`${paint(look, "yellow", `  Careful: ${warning}.`)}\n`);
+  const next = await prompts.select<"open" | "link" | "decline" | "cancel">(
+    "Open it?",
+    [
+      { value: "open", name: "Yes, open it in the browser" },
+      { value: "link", name: "I open it myself: show the link alone" },
+      DECLINE,
+      CANCEL,
+    ],
+    { initial: "cancel" },
+  );
+  if (next === "decline" || next === "cancel") return { action: next };
+  const refusal = next === "open" ? await refusalOf(address.href, openUrl) : undefined;
+  if (refusal !== undefined) prompts.write(`The browser could not be opened (${refusal}).\n`);
+  if (next === "link" || refusal !== undefined) prompts.write(`The link is:\n\n${address.href}\n\n`);
+  return { action: "accept" };
+}
+
+/** Waits for the end of a visit, which the server can't tell by itself. */
+export async function askFinished(prompts: Prompts): Promise<Result> {
+  const choices = [{ value: "accept", name: "Done, go on" }, CANCEL] as const;
+  return { action: await prompts.select<"accept" | "cancel">("When you have finished there:", choices) };
+}
+
+const DECLINE = { value: "decline", name: "Decline: say no to the server" } as const;
+const CANCEL = { value: "cancel", name: "Cancel: give no answer" } as const;
+
+/** Why it could not be; nothing when it was. */
+async function refusalOf(href: string, openUrl: OpenUrl): Promise<string | undefined> {
+  try {
+    await openUrl(href);
+    return undefined;
+  } catch (error) {
+    return printable(error instanceof Error ? error.message : String(error)).slice(0, 200);
+  }
+}
+
+export type Address =
+  /** `host` in ASCII, with what a browser may show instead; `href` in ASCII. */
+  | { readonly ok: true; readonly host: string; readonly href: string; readonly warnings: readonly string[] }
+  | { readonly ok: false; readonly reason: string };
+
+const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
+const PRIVATE =
+  /^(?:10|127|192\.168|169\.254|172\.(?:1[6-9]|2\d|3[01]))\.|^\[(?:::1|f[cd]|fe80)|^localhost$|\.(?:local|internal|localhost)$/i;
+
+/** What is to be known of an address before it is opened. */
+export function readAddress(text: string): Address {
+  if (!URL.canParse(text)) return { ok: false, reason: "the address is not a URL" };
+  const url = new URL(text);
+  if (url.protocol !== "https:" && url.protocol !== "http:") {
+    return { ok: false, reason: `only http and https pages are opened, not ${printable(url.protocol.slice(0, 40))}` };
+  }
+  const unicode = domainToUnicode(url.hostname);
+  const foreign = unicode !== url.hostname;
+  const warnings = [
+    ...(url.username === "" && url.password === ""
+      ? []
+      : ["the text before @ is no host; the page is the host's above"]),
+    ...(foreign ? ["its letters may look like others; compare the host's xn-- form"] : []),
+    ...(url.protocol === "http:" && !LOOPBACK.test(url.hostname) ? ["the connection is not encrypted (http)"] : []),
+    ...(PRIVATE.test(url.hostname) ? ["the host is on this machine or in your own network"] : []),
+  ];
+  const host = foreign ? `${url.host} (shown as ${printable(unicode)})` : url.host;
+  return { ok: true, host, href: url.href, warnings };
+}

@@ -1,0 +1,104 @@
+/**
+ * `pimcp login`: signs in to a server with a browser and keeps the sign-in where Pi keeps it, for both. Says what it did on
+ * stdout and everything on the way on stderr. Prints no token.
+ */
+import { type LogInOutcome, logIn } from "../runtime/connect/auth/log-in.ts";
+import { tracedFetch, WireTrace } from "../runtime/connect/trace.ts";
+import { type Diagnostic, diagnostic } from "../schemas/diagnostic.ts";
+import { browserSignIn } from "./browser-sign-in.ts";
+import type { Invocation } from "./commands.ts";
+import { EXIT, type Io, interruptedExit } from "./io.ts";
+import { diagnosticLines, printable } from "./print.ts";
+import { findSignableServer } from "./signable-server.ts";
+
+/** What `--json` prints; `expiresAt` is ISO 8601, of the access token. */
+export interface LoginJson {
+  readonly ok: boolean;
+  readonly server: string;
+  readonly status: "signed-in" | "not-needed" | "failed";
+  readonly scope?: string;
+  readonly expiresAt?: string;
+  readonly renewable?: boolean;
+  readonly store?: "file" | "keyring";
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+const STORES = ["file", "keyring"] as const;
+
+export async function run(invocation: Invocation, io: Io): Promise<number> {
+  const { operands, flags } = invocation;
+  const server = operands[0]!;
+  const store = STORES.find((one) => one === (flags["store"] ?? "file"));
+  if (store === undefined) {
+    const message = `--store is one of ${STORES.join(", ")}`;
+    if (flags["json"]) io.out(`${JSON.stringify({ error: { message } })}\n`);
+    io.err(`pimcp login: ${message}\n`);
+    return EXIT.usage;
+  }
+  const found = await findSignableServer(invocation, io);
+  if (!found.ok) return report({ kind: "failed", diagnostic: found.diagnostic }, server, store, invocation, io);
+  const { config, resolved, agentDir, fetch } = found;
+  const outcome = await logIn(config, resolved, {
+    agentDir,
+    fetch: io.trace ? tracedFetch(fetch, new WireTrace(io.trace, server, resolved.secrets)) : fetch,
+    interactive: browserSignIn(io, { openBrowser: flags["no-browser"] !== true, readsInput: true }),
+    signal: io.signal,
+    ...(store === "keyring" && { signIns: store }),
+    ...(typeof flags["scope"] === "string" && { scope: flags["scope"] }),
+  });
+  if (outcome.kind === "failed" && io.signal.aborted) return cancelled(server, invocation, io);
+  return report(outcome, server, store, invocation, io);
+}
+
+function cancelled(server: string, invocation: Invocation, io: Io): number {
+  const found = diagnostic("sign-in-failed", "the sign-in was cancelled", { server });
+  report({ kind: "failed", diagnostic: found }, server, "file", invocation, io);
+  return interruptedExit(io.signal);
+}
+
+function report(
+  outcome: LogInOutcome,
+  server: string,
+  store: "file" | "keyring",
+  { flags }: Invocation,
+  io: Io,
+): number {
+  const ok = outcome.kind !== "failed";
+  if (flags["json"]) io.out(`${JSON.stringify(jsonOf(outcome, server, store))}\n`);
+  if (!ok)
+    io.err(
+      diagnosticLines(outcome.diagnostic, io.errLook)
+        .map((line) => `${line}\n`)
+        .join(""),
+    );
+  else if (!flags["json"]) io.out(`${sentence(outcome, server, store)}\n`);
+  return ok ? EXIT.ok : EXIT.reported;
+}
+
+function jsonOf(outcome: LogInOutcome, server: string, store: "file" | "keyring"): LoginJson {
+  const { kind: status } = outcome;
+  if (status === "failed") return { ok: false, server, status, diagnostics: [outcome.diagnostic] };
+  if (status === "not-needed") return { ok: true, server, status, diagnostics: [] };
+  const { scope, expiresAt, isRenewable } = outcome;
+  return {
+    ok: true,
+    server,
+    status,
+    ...(scope !== undefined && { scope }),
+    ...(expiresAt !== undefined && { expiresAt: new Date(expiresAt).toISOString() }),
+    renewable: isRenewable,
+    store,
+    diagnostics: [],
+  };
+}
+
+function sentence(
+  outcome: Exclude<LogInOutcome, { kind: "failed" }>,
+  server: string,
+  store: "file" | "keyring",
+): string {
+  if (outcome.kind === "not-needed") return `"${server}" asks for no sign-in; nothing was changed`;
+  const scope = outcome.scope ? `, with the scopes ${printable(outcome.scope)}` : "";
+  const where = store === "keyring" ? "kept in the system's keyring, which Pi doesn't read" : "Pi is signed in too";
+  return `signed in to "${server}"${scope}; ${where}`;
+}

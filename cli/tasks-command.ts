@@ -1,0 +1,191 @@
+/**
+ * `pimcp tasks`: calls that became tasks on their servers, of this and of earlier runs, in whatever project. `list` and
+ * `show` read the state folder alone; `resume` and `cancel` go to the server, by the configuration of the project that
+ * the task was made in unless told otherwise.
+ */
+import { resolve } from "node:path";
+import type { Runtime } from "../runtime/runtime.ts";
+import { stateFolder } from "../runtime/state-folder.ts";
+import { HandleStore, type ListedTask } from "../runtime/tasks/handle-store.ts";
+import { nearest } from "../schemas/nearest.ts";
+import { deliver, secondsFlag, withProgress } from "./call-command.ts";
+import { cell, cut, widthOf } from "./columns.ts";
+import type { Invocation } from "./commands.ts";
+import { EXIT, type Io } from "./io.ts";
+import { diagnosticsText, type Look, paint, printable } from "./print.ts";
+import { withRuntime } from "./with-runtime.ts";
+
+type Act = (task: ListedTask, invocation: Invocation, io: Io) => Promise<number>;
+
+const ACTS: ReadonlyMap<string, Act> = new Map<string, Act>([
+  ["show", show],
+  ["resume", resume],
+  ["cancel", cancel],
+]);
+
+export async function run(invocation: Invocation, io: Io): Promise<number> {
+  const [verb = "list", id] = invocation.operands;
+  if (verb === "list") {
+    if (id !== undefined) return fail(io, invocation, `unexpected argument "${id}"`, EXIT.usage);
+    return list(invocation, io);
+  }
+  const act = ACTS.get(verb);
+  if (act === undefined) {
+    const close = nearest(verb, ["list", ...ACTS.keys()]);
+    const hint = close === undefined ? "list, show, resume and cancel are known" : `did you mean \`${close}\`?`;
+    return fail(io, invocation, `unknown action "${verb}"; ${hint}`, EXIT.usage);
+  }
+  if (id === undefined) return fail(io, invocation, `which task? \`pimcp tasks ${verb} ID\``, EXIT.usage);
+  const found = find(await read(invocation, io, true), id, invocation);
+  return typeof found === "string" ? fail(io, invocation, found, EXIT.reported) : act(found, invocation, io);
+}
+
+/** Handles that can't be read are reported and stop nothing. */
+async function read({ flags }: Invocation, io: Io, all: boolean): Promise<readonly ListedTask[]> {
+  const store = new HandleStore(resolve(io.cwd, stateFolder(io.env, io.homedir)));
+  const { value, diagnostics } = await store.list({ all });
+  io.err(diagnosticsText(diagnostics, io.errLook, flags["verbose"] === true));
+  const server = flags["server"];
+  return typeof server === "string" ? value.filter((task) => task.server === server) : value;
+}
+
+/** By its whole id, or by a beginning of it that no other task has. */
+function find(tasks: readonly ListedTask[], id: string, { flags }: Invocation): ListedTask | string {
+  const exact = tasks.filter(({ taskId }) => taskId === id);
+  const matches = exact.length > 0 || id.length < 4 ? exact : tasks.filter(({ taskId }) => taskId.startsWith(id));
+  if (matches.length === 1) return matches[0]!;
+  if (matches.length > 1) {
+    const servers = [...new Set(matches.map(({ server }) => server))];
+    const isAmong = flags["server"] === undefined && servers.length > 1;
+    return `several tasks are called ${id}${isAmong ? `; name one of their servers with --server: ${servers.join(", ")}` : ""}`;
+  }
+  const close = nearest(
+    id,
+    tasks.map(({ taskId }) => taskId),
+  );
+  return `there is no task ${id}; ${close === undefined ? "`pimcp tasks list --all` has those there are" : `did you mean ${close}?`}`;
+}
+
+async function list(invocation: Invocation, io: Io): Promise<number> {
+  const all = invocation.flags["all"] === true;
+  const tasks = await read(invocation, io, all);
+  if (invocation.flags["json"]) io.out(`${JSON.stringify({ tasks: tasks.map(listed) })}\n`);
+  else if (tasks.length > 0) io.out(table(tasks, io.outLook));
+  else io.err(all ? "no tasks\n" : "no unfinished tasks\n");
+  return EXIT.ok;
+}
+
+/** What `--json` prints of each (DESIGN section 4). */
+function listed({ taskId, server, tool, status, createdAt, updatedAt }: ListedTask) {
+  return { taskId, server, tool, status, createdAt, updatedAt };
+}
+
+function table(tasks: readonly ListedTask[], look: Look): string {
+  const rows = tasks.map((task) => ({
+    task,
+    cells: [task.taskId, `${task.server}/${task.tool}`, statusText(task), `since ${shortTime(task.createdAt)}`].map(
+      printable,
+    ),
+  }));
+  const widths = [0, 1, 2].map((column) => Math.min(60, Math.max(...rows.map(({ cells }) => widthOf(cells[column]!)))));
+  return rows
+    .map(({ task, cells: [id, tool, status, since] }) => {
+      const head = `${cell(id!, widths[0]!)}  ${cell(tool!, widths[1]!)}`;
+      const tail = `${cell(status!, widths[2]!)}  ${paint(look, "dim", since!)}`;
+      return `${task.ended ? paint(look, "dim", head) : head}  ${tail}\n`;
+    })
+    .join("");
+}
+
+function statusText({ status, ended, holder }: ListedTask): string {
+  if (ended) return `${status}, ended`;
+  return holder === undefined ? status : `${status}, followed by process ${holder.pid}`;
+}
+
+function shortTime(iso: string): string {
+  return `${iso.slice(0, 16).replace("T", " ")} UTC`;
+}
+
+async function show(task: ListedTask, { flags }: Invocation, io: Io): Promise<number> {
+  const { name, project, ttlMs, pollIntervalMs, answers, ended, holder } = task;
+  const more = {
+    name,
+    ended,
+    ...(ttlMs !== undefined && { ttlMs }),
+    ...(pollIntervalMs !== undefined && { pollIntervalMs }),
+    ...(holder !== undefined && { followedBy: holder.pid }),
+    answered: answers.map(({ key }) => key),
+    cwd: project.cwd,
+    ...(project.config !== undefined && { config: project.config }),
+  };
+  if (flags["json"]) {
+    io.out(`${JSON.stringify({ ...listed(task), ...more })}\n`);
+    return EXIT.ok;
+  }
+  for (const [key, value] of Object.entries({ ...listed(task), ...more })) {
+    const text = Array.isArray(value) ? value.join(", ") : String(value);
+    if (text !== "") io.out(`${key.padEnd(15)} ${cut(printable(text), Math.max(20, io.outLook.width - 16))}\n`);
+  }
+  return EXIT.ok;
+}
+
+async function resume(task: ListedTask, invocation: Invocation, io: Io): Promise<number> {
+  if (task.ended) return fail(io, invocation, `task ${task.taskId} has ended (${task.status})`, EXIT.reported);
+  const timeoutMs = secondsFlag(invocation);
+  if (Number.isNaN(timeoutMs)) return fail(io, invocation, "--timeout is a positive number of seconds", EXIT.usage);
+  return inProject(task, invocation, io, async (runtime) => {
+    const tasks = await runtime.tasks();
+    const entry = runtime.table.tools({ server: task.server }).find(({ tool }) => tool === task.tool);
+    let forget: (() => Promise<void>) | undefined;
+    const { result } = await withProgress(io, (onProgress) =>
+      tasks.resume(task, {
+        signal: io.signal,
+        onProgress,
+        ...(timeoutMs !== undefined && { timeoutMs }),
+        onTaskResult: (later) => {
+          forget = later;
+        },
+      }),
+    );
+    const code = await deliver(result, entry ?? { ...task, maxOutputBytes: DEFAULT_OUTPUT_BYTES }, invocation, io);
+    await forget?.();
+    return code;
+  });
+}
+
+/** Of a tool that isn't compiled any more. */
+const DEFAULT_OUTPUT_BYTES = 20_480;
+
+async function cancel(task: ListedTask, invocation: Invocation, io: Io): Promise<number> {
+  if (task.ended) return fail(io, invocation, `task ${task.taskId} has ended (${task.status})`, EXIT.reported);
+  return inProject(task, invocation, io, async (runtime) => {
+    const isTold = await (await runtime.tasks()).cancel(task, io.signal);
+    if (!isTold) {
+      const message = `server "${task.server}" does not know task ${task.taskId} any more`;
+      return fail(io, invocation, message, EXIT.reported);
+    }
+    if (invocation.flags["json"]) io.out(`${JSON.stringify({ ...listed(task), status: "cancelled" })}\n`);
+    else io.err(`cancelled ${printable(task.taskId)}\n`);
+    return EXIT.ok;
+  });
+}
+
+/** A runtime over the project that the task was made in, or the one that the command line names. */
+function inProject(task: ListedTask, invocation: Invocation, io: Io, use: (runtime: Runtime) => Promise<number>) {
+  const { cwd, config } = task.project;
+  const flags = { ...invocation.flags };
+  // Relative to where the command runs, which is about to change.
+  for (const name of ["answers", "config", "out"]) {
+    const value = flags[name];
+    if (typeof value === "string") flags[name] = resolve(io.cwd, value);
+  }
+  if (flags["config"] === undefined && config !== undefined) flags["config"] = config;
+  const isElsewhere = flags["cwd"] !== undefined || invocation.flags["config"] !== undefined;
+  return withRuntime("tasks", { ...invocation, flags }, isElsewhere ? io : { ...io, cwd }, use);
+}
+
+function fail(io: Io, { flags }: Invocation, message: string, code: number): number {
+  if (flags["json"]) io.out(`${JSON.stringify({ error: { message } })}\n`);
+  io.err(`pimcp tasks: ${printable(message)}\n`);
+  return code;
+}

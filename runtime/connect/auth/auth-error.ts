@@ -1,0 +1,23 @@
+/**
+ * Why a request could not be signed. Made in this folder alone and turned into a failure like any other by `failure.ts`.
+ * The message is one printable line without secrets.
+ */
+import type { DiagnosticCode } from "../../../schemas/diagnostic.ts";
+
+export type AuthErrorCode = Extract<
+  DiagnosticCode,
+  "sign-in-needed" | "sign-in-failed" | "credentials-unusable" | "credentials-unwritable" | "server-unavailable"
+>;
+
+export class AuthError extends Error {
+  readonly code: AuthErrorCode;
+  /** What helps. */
+  readonly notes: readonly string[];
+
+  constructor(code: AuthErrorCode, message: string, details: { notes?: readonly string[]; cause?: unknown } = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.name = "AuthError";
+    this.code = code;
+    this.notes = details.notes ?? [];
+  }
+}

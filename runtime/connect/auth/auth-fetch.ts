@@ -1,0 +1,159 @@
+/**
+ * The `fetch` with which metadata is read and tokens are asked for. Where to is said by documents of strangers, so it goes
+ * over https alone (plain http on loopback, or to the server's own origin for a document), follows no redirect that
+ * leaves an origin, waits 15 s, and reads 1 MiB. Failures to reach anyone become `AuthError`s; the caller's own
+ * signal ends a wait of the caller, never a request, whose answer may hold the only copy of a token.
+ */
+import { isRecord } from "../../../schemas/record.ts";
+import { BodyTooLongError } from "../failure.ts";
+import type { Fetch } from "../http-fetch.ts";
+import { AuthError } from "./auth-error.ts";
+
+const TIMEOUT_MS = 15_000;
+const MAX_BYTES = 1024 * 1024;
+const MAX_REDIRECTS = 5;
+
+export interface AuthFetchOptions {
+  readonly fetch?: Fetch | undefined;
+  /** The MCP server's own address: it may be plain http because its owner said so. */
+  readonly server: URL;
+  /** Called with every secret that is sent or comes back, before anyone else sees it. */
+  readonly learn: (secret: string) => void;
+}
+
+export function authFetch({ fetch: underlying = fetch, server, learn }: AuthFetchOptions): Fetch {
+  return async (input, init = {}) => {
+    let url = new URL(input);
+    const method = (init.method ?? "GET").toUpperCase();
+    for (const secret of secretsSent(init)) learn(secret);
+    for (let redirects = 0; ; redirects++) {
+      checkAddress(url, server, method);
+      const response = await ask(underlying, url, init);
+      const target = redirectOf(response, url);
+      if (target === undefined || init.redirect === "manual") return whole(response, url, learn);
+      await response.body?.cancel();
+      if (redirects === MAX_REDIRECTS) throw failed(`${place(url)} redirects without end`);
+      if (target.origin !== url.origin || (method !== "GET" && response.status < 307)) {
+        throw failed(`${place(url)} redirects to ${place(target)}, which is not followed`);
+      }
+      url = target;
+    }
+  };
+}
+
+/** Whether an address is one to send credentials or a person to. */
+export function isSecure(url: URL): boolean {
+  return url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url));
+}
+
+export function isLoopback({ hostname }: URL): boolean {
+  return (
+    hostname === "localhost" || hostname === "127.0.0.1" || hostname === "[::1]" || hostname.endsWith(".localhost")
+  );
+}
+
+function checkAddress(url: URL, server: URL, method: string): void {
+  if (isSecure(url)) return;
+  if (method === "GET" && url.protocol === "http:" && url.origin === server.origin) return;
+  throw failed(`the address ${place(url)} is neither https nor on this machine`);
+}
+
+async function ask(underlying: Fetch, url: URL, init: RequestInit): Promise<Response> {
+  try {
+    return await underlying(url, { ...init, redirect: "manual", signal: AbortSignal.timeout(TIMEOUT_MS) });
+  } catch (cause) {
+    throw unreachable(url, cause);
+  }
+}
+
+function redirectOf(response: Response, from: URL): URL | undefined {
+  if (response.status < 300 || response.status > 399) return undefined;
+  const location = response.headers.get("location");
+  return location !== null && URL.canParse(location, from.href) ? new URL(location, from) : undefined;
+}
+
+/** The answer with its body read, so that nothing that reads it later can wait or overflow. */
+async function whole(response: Response, url: URL, learn: (secret: string) => void): Promise<Response> {
+  const { status, statusText, headers } = response;
+  if (response.body === null) return new Response(null, { status, statusText, headers });
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of response.body) {
+      bytes += chunk.length;
+      if (bytes > MAX_BYTES) throw new BodyTooLongError(MAX_BYTES);
+      chunks.push(chunk);
+    }
+  } catch (cause) {
+    if (cause instanceof BodyTooLongError) throw failed(`the answer of ${place(url)} is longer than 1 MiB`);
+    throw unreachable(url, cause);
+  }
+  const text = Buffer.concat(chunks).toString("utf8");
+  for (const secret of secretsReceived(text)) learn(secret);
+  const plain = new Headers(headers);
+  for (const name of ["content-length", "content-encoding", "transfer-encoding"]) plain.delete(name);
+  return new Response(status === 204 || status === 205 || status === 304 ? null : text, {
+    status,
+    statusText,
+    headers: plain,
+  });
+}
+
+const SECRET_PARAMETERS = [
+  "code",
+  "code_verifier",
+  "refresh_token",
+  "client_secret",
+  "client_assertion",
+  "assertion",
+  "subject_token",
+];
+const SECRET_MEMBERS = ["access_token", "refresh_token", "id_token", "client_secret", "registration_access_token"];
+
+function secretsSent({ body, headers }: RequestInit): string[] {
+  const params = typeof body === "string" || body instanceof URLSearchParams ? new URLSearchParams(body) : undefined;
+  const found = SECRET_PARAMETERS.flatMap((name) => params?.getAll(name) ?? []);
+  const [, basic] = /^Basic (\S+)$/i.exec(new Headers(headers).get("authorization") ?? "") ?? [];
+  return basic === undefined ? found : [...found, basic];
+}
+
+function secretsReceived(text: string): string[] {
+  const answer = jsonIn(text);
+  if (!isRecord(answer)) return [];
+  return SECRET_MEMBERS.map((name) => answer[name]).filter((value) => typeof value === "string");
+}
+
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** Without what an address may carry besides. */
+export function place(url: URL): string {
+  return url.host === "" ? `${url.protocol}…` : `${url.origin}${url.pathname}`;
+}
+
+function failed(message: string): AuthError {
+  return new AuthError("sign-in-failed", message, {
+    notes: ["if the server names the wrong authorization server, set oauth.authServerMetadataUrl"],
+  });
+}
+
+function unreachable(url: URL, cause: unknown): AuthError {
+  const overdue = cause instanceof Error && cause.name === "TimeoutError";
+  const reason = overdue ? `no answer within ${TIMEOUT_MS} ms` : codeOf(cause);
+  return new AuthError("server-unavailable", `the authorization server at ${url.origin} can't be reached (${reason})`, {
+    cause,
+  });
+}
+
+function codeOf(error: unknown, depth = 0): string {
+  if (!(error instanceof Error) || depth > 5) return "network error";
+  const { code } = error as NodeJS.ErrnoException;
+  if (typeof code === "string") return code;
+  return codeOf(error.cause ?? (error instanceof AggregateError ? error.errors[0] : undefined), depth + 1);
+}

@@ -1,0 +1,130 @@
+/**
+ * A run as it is shown: within a number of tokens, the rest in an owner-only file, images saved and named. The layout is that of
+ * Pi's codemode results, so that a model reads both alike. What a program gets (`RunResult`) is never cut.
+ */
+import { formatSize } from "../limits/mime.ts";
+import type { OutputStore } from "../limits/output-store.ts";
+import { limitOutput } from "../limits/result.ts";
+import type { ImageType, OutputItem } from "./protocol.ts";
+import type { RunResult } from "./sandbox.ts";
+
+export type ShownItem =
+  /** `path`: file with all of it, where this is cut. */
+  | { readonly type: "text"; readonly text: string; readonly path?: string }
+  /** `text` says where it was saved, or why it wasn't; `data` is base64. */
+  | {
+      readonly type: "image";
+      readonly data: string;
+      readonly mimeType: ImageType;
+      readonly text: string;
+      readonly path?: string;
+    };
+
+export interface ShownRun {
+  readonly items: readonly ShownItem[];
+  /** Empty where the output was cut: what is left of the lines is in the text then. */
+  readonly console: readonly string[];
+}
+
+export interface ShowOptions {
+  readonly store: OutputStore;
+  /** Tokens of 4 bytes; the script's own `max_output_tokens` wins. */
+  readonly maxOutputTokens?: number;
+}
+
+const DEFAULT_TOKENS = 10_000;
+const BYTES_A_TOKEN = 4;
+const EXTENSIONS: Readonly<Record<ImageType, string>> = {
+  "image/png": ".png",
+  "image/jpeg": ".jpg",
+  "image/gif": ".gif",
+  "image/webp": ".webp",
+};
+
+/** Cuts and saves. A file that can't be written is said in the text, and nothing else fails. */
+export async function showRun(result: RunResult, options: ShowOptions): Promise<ShownRun> {
+  const { store } = options;
+  const tokens = result.options.maxOutputTokens ?? options.maxOutputTokens ?? DEFAULT_TOKENS;
+  const images = new Map<string, Promise<ShownItem>>();
+  const show = (item: OutputItem): ShownItem | Promise<ShownItem> => {
+    if (item.type === "text") return item;
+    // One that is shown twice is saved once.
+    const saving = images.get(item.data) ?? saveImage(item, store);
+    images.set(item.data, saving);
+    return saving;
+  };
+  const whole = layOut(result.output, result.console).join("\n");
+  const limited = await limitOutput(whole, { maxBytes: tokens * BYTES_A_TOKEN, store });
+  if (!limited.cut) return { items: await Promise.all(result.output.map(show)), console: result.console };
+  const cut: ShownItem = {
+    type: "text",
+    text: limited.text,
+    ...(limited.path !== undefined && { path: limited.path }),
+  };
+  const shownImages = result.output.filter(({ type }) => type === "image").map(show);
+  return { items: [cut, ...(await Promise.all(shownImages))], console: [] };
+}
+
+async function saveImage(item: OutputItem & { type: "image" }, store: OutputStore): Promise<ShownItem> {
+  const bytes = Buffer.from(item.data, "base64");
+  const what = `${item.mimeType}, ${formatSize(bytes.length)}`;
+  const saved = await store.save(bytes, EXTENSIONS[item.mimeType]);
+  return saved.ok
+    ? { ...item, text: `[Image saved to ${saved.path} (${what})]`, path: saved.path }
+    : { ...item, text: `[Image (${what}) could not be saved: ${saved.reason}]` };
+}
+
+/** Text items, each under its number where there are more than one, then the console's lines in a block of their own. */
+export function layOut(items: readonly (OutputItem | ShownItem)[], console: readonly string[]): string[] {
+  const texts = items.filter(({ type }) => type === "text").length;
+  let index = 0;
+  const parts = items.flatMap((item) => {
+    if (item.type === "image") return "text" in item ? [item.text] : [];
+    index++;
+    return [texts > 1 ? `==> text ${index}/${texts} <==\n${item.text}` : item.text];
+  });
+  return console.length === 0 ? parts : [...parts, `<console_output>\n${console.join("\n")}\n</console_output>`];
+}
+
+/** What was wrong, in a few lines: where, why, and what was done before it. */
+export function errorText(result: RunResult): string | undefined {
+  if (result.ok) return undefined;
+  const { kind, name, message, frame, stack } = result.error;
+  const heads = { timeout: "Script timed out: ", aborted: "Script aborted: ", sandbox: "Script sandbox failed: " };
+  const head = Object.hasOwn(heads, kind) ? heads[kind as keyof typeof heads] : `${name}: `;
+  const calls = result.calls.map(({ name: tool, status }) => `${tool} (${status})`).join(", ");
+  const done = calls
+    ? `Tool calls made before the failure (they are not undone): ${calls}`
+    : "No tool calls were made.";
+  return [`${head}${message}`, ...(frame ? [frame] : []), ...(stack ? [stack] : []), "", done].join("\n");
+}
+
+export type ResultBlock =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "image"; readonly data: string; readonly mimeType: string };
+
+/** The blocks of a tool result, as a model reads a run. */
+export function resultBlocks(result: RunResult, shown: ShownRun): ResultBlock[] {
+  const seconds = (result.durationMs / 1000).toFixed(1);
+  const head = `${result.ok ? "Script completed" : "Script failed"}\nWall time ${seconds} seconds\nOutput:\n`;
+  const error = errorText(result);
+  const blocks: ResultBlock[] = [{ type: "text", text: head }];
+  let texts: string[] = [];
+  const flush = () => {
+    if (texts.length > 0) blocks.push({ type: "text", text: texts.join("\n") });
+    texts = [];
+  };
+  const total = shown.items.filter(({ type }) => type === "text").length;
+  let index = 0;
+  for (const item of shown.items) {
+    if (item.type === "text") index++;
+    texts.push(item.type === "text" && total > 1 ? `==> text ${index}/${total} <==\n${item.text}` : item.text);
+    if (item.type === "text") continue;
+    flush();
+    blocks.push({ type: "image", data: item.data, mimeType: item.mimeType });
+  }
+  texts.push(...layOut([], shown.console));
+  if (error !== undefined) texts.push(`Script error:\n${error}`);
+  flush();
+  return blocks;
+}

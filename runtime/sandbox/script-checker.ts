@@ -1,0 +1,240 @@
+/**
+ * Reads a script before it runs: erases its types, and checks it against the declarations of the tools it names. Both are work for a
+ * thread of its own, started when needed and kept warm. Where the compiler isn't installed, or checking is off, a script is
+ * only stripped; JavaScript with checking off starts no thread. Nothing of a script is ever executed here.
+ */
+import { extname } from "node:path";
+import { Worker } from "node:worker_threads";
+import type { ToolTable } from "../../schemas/artifacts/tool-table.ts";
+import { plainToolName } from "../../schemas/names.ts";
+import { nearest } from "../../schemas/nearest.ts";
+import type { CheckedTool, CheckFinding, ScriptFinding, TypecheckMode } from "../../schemas/script-finding.ts";
+import type { WorkerReply, WorkerRequest, WorkerSettings } from "./checker-worker.ts";
+import { isPlainJavaScript, stripTypes } from "./strip-types.ts";
+
+export type { ScriptFinding, TypecheckMode } from "../../schemas/script-finding.ts";
+
+/** What a host adds to scripts beyond pimcp's globals and MCP tools; trusted text. */
+export interface HostDeclarations {
+  /** Members of `tools` by name, as in `bash(args: {command: string}): Promise<string>;`. */
+  readonly tools?: ReadonlyMap<string, string>;
+  /** Statements, as in `declare const models: { … };`. */
+  readonly globals?: string;
+}
+
+export interface ScriptToCheck {
+  /** Body of an async function, JavaScript or TypeScript. */
+  readonly source: string;
+  readonly table: ToolTable;
+  /** Default "error". Only "off" spares the work; what "warn" changes is whether the caller goes on. */
+  readonly mode?: TypecheckMode;
+  readonly host?: HostDeclarations;
+  readonly signal?: AbortSignal;
+}
+
+export interface CheckedScript {
+  /** The script without types, every character at its line and column. The source itself when it doesn't parse. */
+  readonly js: string;
+  /** In the order of the script; the same script gives the same findings. */
+  readonly findings: readonly ScriptFinding[];
+  /** Whether types were checked; false when off, where no checker is installed, and for JavaScript without `tools`. */
+  readonly checked: boolean;
+}
+
+export interface ScriptChecker {
+  /** Starts the thread, so that it loads while something else is read. */
+  warm(): void;
+  /** Rejects only with the signal's reason. */
+  checkScript(script: ScriptToCheck): Promise<CheckedScript>;
+  /** Ends the thread. A script checked later starts a new one. */
+  close(): Promise<void>;
+}
+
+export interface ScriptCheckerOptions {
+  /** Milliseconds after which a script counts as not checkable, waiting and loading included; default 30,000. */
+  readonly timeoutMs?: number;
+  /** Milliseconds without a script after which the thread and its memory are given back; default 5 minutes, 0 never. */
+  readonly idleMs?: number;
+}
+
+/** Whether findings keep a script from running: syntax errors always, type errors unless the mode only warns. */
+export function forbidsRunning(findings: readonly ScriptFinding[], mode: TypecheckMode): boolean {
+  return findings.some(({ severity, kind }) => severity === "error" && (kind === "syntax" || mode === "error"));
+}
+
+/** Never more than one thread at a time; scripts wait for each other. */
+export function createScriptChecker(options: ScriptCheckerOptions = {}): ScriptChecker {
+  return new WorkerChecker(options.timeoutMs ?? 30_000, options.idleMs ?? 300_000);
+}
+
+/** MiB of the thread's heap: TypeScript with its library takes 100, and a script can make it want more. */
+const HEAP_MB = 1_024;
+const DECLARED = /\bdeclare\s+(?:const|let|var|function|class)\s+([\w$]+)/g;
+const WORDS = /[A-Za-z_$][\w$]*/g;
+
+type Settle = (reply: WorkerReply | "failed" | "late") => void;
+
+class WorkerChecker implements ScriptChecker {
+  readonly #timeoutMs: number;
+  readonly #idleMs: number;
+  #worker: Worker | undefined;
+  readonly #waiting = new Map<number, Settle>();
+  #lastId = 0;
+  #idle: NodeJS.Timeout | undefined;
+
+  constructor(timeoutMs: number, idleMs: number) {
+    this.#timeoutMs = timeoutMs;
+    this.#idleMs = idleMs;
+  }
+
+  warm(): void {
+    this.#start();
+  }
+
+  async checkScript({ source, table, mode = "error", host, signal }: ScriptToCheck): Promise<CheckedScript> {
+    signal?.throwIfAborted();
+    const plain = isPlainJavaScript(source);
+    const words = new Set(source.match(WORDS));
+    const isChecked = mode !== "off" && !(plain && isHarmless(words, host));
+    if (plain && !isChecked) return { js: source, findings: [], checked: false };
+    const check = isChecked ? declarationsFor(words, table, host) : undefined;
+    const reply = await this.#ask({ id: ++this.#lastId, source, plain, check }, signal);
+    if (typeof reply === "string") return withoutThread(source, plain, reply, this.#timeoutMs);
+    const { js, findings, checked } = reply;
+    return { js, findings: findings.map((finding) => withName(finding, table, host)), checked };
+  }
+
+  async close(): Promise<void> {
+    const worker = this.#worker;
+    this.#lose("failed");
+    await worker?.terminate();
+  }
+
+  #ask(request: WorkerRequest, signal: AbortSignal | undefined): Promise<WorkerReply | "failed" | "late"> {
+    const worker = this.#start();
+    clearTimeout(this.#idle);
+    // While a script waits the process does too.
+    worker.ref();
+    return new Promise((resolve, reject) => {
+      const late = setTimeout(() => {
+        this.#lose("late");
+        void worker.terminate();
+      }, this.#timeoutMs);
+      const onAbort = () => {
+        settled();
+        reject(signal?.reason);
+      };
+      const settled = () => {
+        clearTimeout(late);
+        signal?.removeEventListener("abort", onAbort);
+        this.#waiting.delete(request.id);
+        if (this.#waiting.size === 0) this.#rest(worker);
+      };
+      this.#waiting.set(request.id, (reply) => {
+        settled();
+        resolve(reply);
+      });
+      signal?.addEventListener("abort", onAbort, { once: true });
+      worker.postMessage(request);
+    });
+  }
+
+  #start(): Worker {
+    if (this.#worker !== undefined) return this.#worker;
+    const extension = extname(import.meta.url);
+    const settings: WorkerSettings = {
+      checkModule: new URL(`../../compiler/scripts/check-script${extension}`, import.meta.url).href,
+    };
+    const worker = new Worker(new URL(`./checker-worker${extension}`, import.meta.url), {
+      name: "pimcp script checker",
+      workerData: settings,
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
+      // What the process was started with (a debugger, a loader) is not for this thread; nor is its input.
+      execArgv: [],
+      stdin: false,
+    });
+    worker.on("message", (reply: WorkerReply) => this.#waiting.get(reply.id)?.(reply));
+    worker.on("error", () => this.#worker === worker && this.#lose("failed"));
+    worker.on("exit", () => this.#worker === worker && this.#lose("failed"));
+    worker.unref();
+    this.#worker = worker;
+    return worker;
+  }
+
+  /** The thread is gone: whoever waits is told, and the next script starts another. */
+  #lose(why: "failed" | "late"): void {
+    this.#worker = undefined;
+    clearTimeout(this.#idle);
+    for (const settle of [...this.#waiting.values()]) settle(why);
+  }
+
+  #rest(worker: Worker): void {
+    worker.unref();
+    if (this.#idleMs === 0 || this.#worker !== worker) return;
+    this.#idle = setTimeout(() => void this.close(), this.#idleMs).unref();
+  }
+}
+
+/**
+ * JavaScript that mentions neither `tools` nor a global of the host's can do nothing that would have to be prevented, so it isn't kept
+ * waiting: its own errors tell as much.
+ */
+function isHarmless(words: ReadonlySet<string>, host: HostDeclarations | undefined): boolean {
+  if (words.has("tools") || words.has("globalThis") || words.has("eval")) return false;
+  return ![...(host?.globals ?? "").matchAll(DECLARED)].some(([, name]) => words.has(name!));
+}
+
+/** The tools whose names the script has words for: three of three thousand cost three declarations. */
+function declarationsFor(
+  words: ReadonlySet<string>,
+  table: ToolTable,
+  host: HostDeclarations | undefined,
+): WorkerRequest["check"] {
+  const tools: CheckedTool[] = [];
+  const hostTools: string[] = [];
+  for (const word of [...words].sort()) {
+    const own = host?.tools?.get(word);
+    if (own !== undefined) hostTools.push(own);
+    else if (table.byName(word) !== undefined) tools.push(checkedTool(word, table));
+  }
+  return { tools, hostTools: hostTools.join("\n"), hostGlobals: host?.globals ?? "" };
+}
+
+/** A tool whose definition can't be read takes anything: the call will say why. */
+function checkedTool(name: string, table: ToolTable): CheckedTool {
+  const definition = table.definition(name);
+  if (!definition.ok || definition.value === undefined) return { name };
+  const { inputSchema, outputSchema } = definition.value;
+  return { name, inputSchema, ...(outputSchema !== undefined && { outputSchema }) };
+}
+
+/** Finds the tool that was meant, also where it was written as `tools.github.create_issue`. */
+function withName(finding: CheckFinding, table: ToolTable, host: HostDeclarations | undefined): ScriptFinding {
+  const { unknownTool, ...plain } = finding;
+  if (unknownTool === undefined) return plain;
+  const { name, member } = unknownTool;
+  const composed = member === undefined ? [] : [`${name}__${member}`, plainToolName({ server: name, tool: member })];
+  const whole = composed.find((one) => table.byName(one) !== undefined);
+  const names = [...table.tools().map((tool) => tool.name), ...(host?.tools?.keys() ?? [])];
+  const suggestion = whole ?? nearest(name, names);
+  if (suggestion === undefined) {
+    return { ...plain, message: `${plain.message}; searchTools(query) finds tools by what they do` };
+  }
+  return { ...plain, message: `${plain.message}; did you mean "${suggestion}"?`, suggestion };
+}
+
+/** What is left without the thread: the script is stripped where we are, and told that it wasn't checked. */
+async function withoutThread(
+  source: string,
+  plain: boolean,
+  why: "failed" | "late",
+  timeoutMs: number,
+): Promise<CheckedScript> {
+  const reason = why === "late" ? `it took longer than ${timeoutMs} ms` : "the thread for it ended";
+  const message = `types were not checked: ${reason}`;
+  const told = { severity: "warning", kind: "types", message, line: 1, column: 1 } as const;
+  const stripped = plain ? ({ ok: true, js: source } as const) : await stripTypes(source);
+  return stripped.ok
+    ? { js: stripped.js, findings: [told], checked: false }
+    : { js: source, findings: [stripped.finding, told], checked: false };
+}

@@ -1,0 +1,199 @@
+/**
+ * The folder of task handles in the user's state folder: `$PIMCP_STATE_DIR/tasks`, else `$XDG_STATE_HOME/pimcp/tasks`, else
+ * `~/.local/state/pimcp/tasks`. Folders are 0700 and files 0600, each appears whole and is on the disk before a write resolves. A handle
+ * is gone when its task has ended; a line about it stays in `ended/` for a day, for `tasks list --all`. A file that is
+ * no handle is put aside with a finding and never stops the others.
+ */
+import { randomBytes } from "node:crypto";
+import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { byCodeUnit } from "../../schemas/canonical.ts";
+import { type Diagnostic, diagnostic, type Outcome } from "../../schemas/diagnostic.ts";
+import { deadlineOf, handleFileName, readHandle, type TaskHandle, writeHandle } from "./handle-file.ts";
+import { type Claim, claimTask, type Holder, holderOf } from "./handle-lock.ts";
+
+export interface ListedTask extends TaskHandle {
+  /** Its result was fetched, or there is none to be had. */
+  readonly ended: boolean;
+  /** The process that follows it now. */
+  readonly holder?: Holder;
+}
+
+/** Bytes of a handle at most: answers are short, and a file that is longer is none of ours. */
+const MAX_BYTES = 4 * 1024 * 1024;
+const ENDED_KEPT_MS = 24 * 60 * 60_000;
+/** The newest of them; looked at now and then, so there may be twice as many. */
+const ENDED_KEPT = 200;
+/** Guards and claims of handles that are gone, and halves of writes. */
+const LEFTOVER_MS = 60 * 60_000;
+
+export class HandleStore {
+  readonly folder: string;
+  readonly #now: () => number;
+  #ends = 0;
+
+  /** `stateDir` is the state folder; tasks have one of their own in it. */
+  constructor(stateDir: string, now: () => number = Date.now) {
+    this.folder = join(stateDir, "tasks");
+    this.#now = now;
+  }
+
+  pathOf(handle: Pick<TaskHandle, "server" | "connection" | "taskId">): string {
+    return join(this.folder, handleFileName(handle));
+  }
+
+  /** Rejects where it can't be written. Without `flush` it survives this process, but perhaps not the machine. */
+  async write(handle: TaskHandle, flush = true): Promise<void> {
+    await writeWhole(this.folder, handleFileName(handle), writeHandle(handle), flush);
+  }
+
+  /** The same for a new task; false where there is a handle of that task already, which is left as it is. */
+  async create(handle: TaskHandle): Promise<boolean> {
+    const isThere = (await stat(this.pathOf(handle)).catch(() => undefined)) !== undefined;
+    if (!isThere) await this.write(handle);
+    return !isThere;
+  }
+
+  async claim(handle: TaskHandle): Promise<Claim> {
+    return claimTask(this.pathOf(handle));
+  }
+
+  async read(path: string): Promise<TaskHandle | undefined> {
+    const reading = readHandle(await readFile(path, "utf8").catch(() => ""));
+    return reading.ok ? reading.handle : undefined;
+  }
+
+  /** Takes the handle away; what it was stays for a day. */
+  async end(handle: TaskHandle): Promise<void> {
+    const past: TaskHandle = { ...handle, answers: [], updatedAt: new Date(this.#now()).toISOString() };
+    await writeWhole(join(this.folder, "ended"), handleFileName(handle), writeHandle(past));
+    await rm(this.pathOf(handle), { force: true });
+    if (++this.#ends % ENDED_KEPT === 0) await this.#forgetPast(await this.#readAll(join(this.folder, "ended"), []));
+  }
+
+  /** Every handle, oldest first, with `all` those that ended too. Those past their time are taken away. */
+  async list({ all = false } = {}): Promise<Outcome<readonly ListedTask[]>> {
+    const diagnostics: Diagnostic[] = [];
+    try {
+      return { value: await this.#list(all, diagnostics), diagnostics };
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === undefined) throw error;
+      const message = `the tasks in ${this.folder} can't be read (${code})`;
+      return { value: [], diagnostics: [...diagnostics, diagnostic("task-handle-unreadable", message)] };
+    }
+  }
+
+  async #list(all: boolean, diagnostics: Diagnostic[]): Promise<readonly ListedTask[]> {
+    const live = await this.#readAll(this.folder, diagnostics);
+    const present: ListedTask[] = [];
+    for (const handle of live) {
+      const holder = await holderOf(this.pathOf(handle));
+      if (holder === undefined && this.#isPast(handle)) await this.end({ ...handle, status: "expired" });
+      else present.push({ ...handle, ended: false, ...(holder && { holder }) });
+    }
+    const names = new Set(present.map(handleFileName));
+    const past = (await this.#readAll(join(this.folder, "ended"), [])).filter((one) => !names.has(handleFileName(one)));
+    const kept = all ? past.map((handle) => ({ ...handle, ended: true })) : [];
+    await this.#forgetPast(past);
+    await this.#clean(names);
+    return [...present, ...kept].sort((a, b) => byCodeUnit(a.createdAt, b.createdAt) || byCodeUnit(a.taskId, b.taskId));
+  }
+
+  #isPast(handle: TaskHandle): boolean {
+    const deadline = deadlineOf(handle);
+    return deadline !== undefined && deadline < this.#now();
+  }
+
+  async #readAll(folder: string, diagnostics: Diagnostic[]): Promise<TaskHandle[]> {
+    const handles: TaskHandle[] = [];
+    for (const name of await namesIn(folder)) {
+      if (!/^[0-9a-f]{32}\.json$/.test(name)) continue;
+      const path = join(folder, name);
+      const text = await readBounded(path);
+      if (text === undefined) continue; // ended while we looked
+      const reading = readHandle(text);
+      const reason = reading.ok ? misplaced(reading.handle, name) : reading.reason;
+      if (reading.ok && reason === undefined) handles.push(reading.handle);
+      else diagnostics.push(await putAside(path, reason ?? "it is empty"));
+    }
+    return handles;
+  }
+
+  async #forgetPast(past: readonly TaskHandle[]): Promise<void> {
+    const newest = [...past].sort((a, b) => byCodeUnit(b.updatedAt, a.updatedAt));
+    for (const [index, handle] of newest.entries()) {
+      if (index >= ENDED_KEPT || Date.parse(handle.updatedAt) + ENDED_KEPT_MS < this.#now())
+        await rm(join(this.folder, "ended", handleFileName(handle)), { force: true });
+    }
+  }
+
+  /** What processes that were killed left beside their handles. */
+  async #clean(present: ReadonlySet<string>): Promise<void> {
+    for (const name of await namesIn(this.folder)) {
+      const leftover = /^([0-9a-f]{32}\.json)\.(?:claim|guard|[0-9a-f]+\.tmp)$/.exec(name);
+      if (!leftover || present.has(leftover[1]!)) continue;
+      const path = join(this.folder, name);
+      const info = await stat(path).catch(() => undefined);
+      if (info !== undefined && info.mtimeMs + LEFTOVER_MS < this.#now())
+        await rm(path, { force: true, recursive: info.isDirectory() });
+    }
+  }
+}
+
+/** A handle in a file of another name was copied there by somebody. */
+function misplaced(handle: TaskHandle, name: string): string | undefined {
+  return handleFileName(handle) === name ? undefined : "it is another task's";
+}
+
+async function putAside(path: string, reason: string): Promise<Diagnostic> {
+  const aside = `${path}.unreadable`;
+  const moved = await rename(path, aside).then(
+    () => true,
+    () => false,
+  );
+  const notes = [moved ? `it was renamed to ${aside}` : "it could not be renamed", "its task can't be resumed"];
+  return diagnostic("task-handle-unreadable", `${path} is no task handle: ${reason}`, { notes });
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return (await readdir(folder)).sort(byCodeUnit);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw error;
+  }
+}
+
+async function readBounded(path: string): Promise<string | undefined> {
+  const file = await open(path, "r").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return undefined;
+    throw error;
+  });
+  if (file === undefined) return undefined;
+  try {
+    const info = await file.stat();
+    return info.isFile() && info.size <= MAX_BYTES ? await file.readFile("utf8") : "";
+  } finally {
+    await file.close();
+  }
+}
+
+/** Written beside and renamed into place. */
+async function writeWhole(folder: string, name: string, text: string, flush = true): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const temporary = join(folder, `${name}.${randomBytes(6).toString("hex")}.tmp`);
+  try {
+    const file = await open(temporary, "wx", 0o600);
+    try {
+      await file.writeFile(text);
+      if (flush) await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, join(folder, name));
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
