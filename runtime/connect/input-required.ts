@@ -9,6 +9,7 @@ import { canonicalJson } from "../../schemas/canonical.ts";
 import { isRecord } from "../../schemas/record.ts";
 import type { Failure } from "./failure.ts";
 import type { RequestOutcome } from "./session.ts";
+import { pause } from "./waiting.ts";
 
 /** A question as a server put it. */
 export interface AskedQuestion {
@@ -171,17 +172,4 @@ async function askAll(questions: readonly KeyedQuestion[], rounds: Rounds): Prom
 
 function failed(kind: "unusable" | "cancelled", message: string): RequestOutcome {
   return { ok: false, failure: { kind, message } };
-}
-
-function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal?.addEventListener("abort", done, { once: true });
-    if (signal?.aborted) done();
-  });
 }

@@ -1,6 +1,6 @@
 /**
  * The shape of JSON-RPC messages, checked cheaply: enough to know what a message is and whom it answers.
- * What a result holds is nobody's business here.
+ * What a result holds is nobody's business here, but for the word that says what it is.
  */
 import { isRecord } from "../../schemas/record.ts";
 
@@ -86,4 +86,11 @@ export function idInTail(tail: string): RequestId | undefined {
   const match = /,\s*"id"\s*:\s*(?:(-?\d+)|"([^"\\]*)")\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$/.exec(tail);
   if (match === null) return undefined;
   return match[1] === undefined ? match[2] : Number(match[1]);
+}
+
+/** A complete result as an older server would have sent it. */
+export function withoutResultType(result: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  if (result["resultType"] !== "complete") return result;
+  const { resultType: _, ...rest } = result;
+  return rest;
 }

@@ -9,6 +9,7 @@ import { Exchange, type Wire } from "./exchange.ts";
 import { type Failure, failureOf, oversizeFailure, timeoutFailure } from "./failure.ts";
 import { readInitialize } from "./initialize-result.ts";
 import type { AnswerQuestion } from "./input-required.ts";
+import { withoutResultType } from "./message.ts";
 import type { NoticeStream } from "./notice-stream.ts";
 import { type ClientIdentity, MODERN_VERSION } from "./probe.ts";
 import { type Busy, MAX_TIMER_MS, sendInTime } from "./request-clock.ts";
@@ -283,10 +284,4 @@ function isOverdue(options: RequestOptions, error: unknown, sdk: typeof Sdk): bo
   return (
     options.signal?.aborted !== true && sdk.SdkError.isInstance(error) && error.code === sdk.SdkErrorCode.RequestTimeout
   );
-}
-
-function withoutResultType(result: Record<string, unknown>): Record<string, unknown> {
-  if (result["resultType"] !== "complete") return result;
-  const { resultType: _, ...rest } = result;
-  return rest;
 }

@@ -8,7 +8,7 @@ import type { Question } from "../questions.ts";
 import type { Clock } from "./clock.ts";
 import { deadlineOf } from "./handle-file.ts";
 import { nextPollAt } from "./poll-schedule.ts";
-import { closingFailure, type PeerFailure, type Reply, type TaskPeer } from "./task-peer.ts";
+import { closingFailure, isUnknownTask, type PeerFailure, type Reply, type TaskPeer } from "./task-peer.ts";
 import { TaskQuestions } from "./task-questions.ts";
 import type { TaskRecord } from "./task-record.ts";
 import { isTerminal, type TaskState } from "./task-state.ts";
@@ -58,8 +58,6 @@ const PASSING: ReadonlySet<PeerFailure["kind"]> = new Set([
   "session-lost",
   "unopened",
 ]);
-/** Codes for a task that there isn't: `-32602` by the specification, the others as servers have them. */
-const UNKNOWN_TASK = new Set([-32602, -32002, -32001]);
 const INTERNAL_ERROR = -32603;
 /** Codes for a server that has no tasks at all. */
 const NO_TASKS = new Set([-32601, -32021]);
@@ -132,8 +130,9 @@ class Following {
 
   async #giveUp(): Promise<TaskOutcome> {
     const reply = await this.#o.peer.cancel(AbortSignal.any([AbortSignal.timeout(CANCEL_MS), this.#o.closing]));
-    const isGone = !reply.ok && reply.failure.code !== undefined && UNKNOWN_TASK.has(reply.failure.code);
-    return reply.ok || isGone ? { kind: "given-up" } : { kind: "given-up", failure: reply.failure };
+    return reply.ok || isUnknownTask(reply.failure)
+      ? { kind: "given-up" }
+      : { kind: "given-up", failure: reply.failure };
   }
 
   /** What the present state leads to; undefined where it is to be waited for. */
@@ -286,7 +285,7 @@ class Following {
   #missed(failure: PeerFailure): TaskOutcome | undefined {
     if (this.#stop.aborted) return undefined;
     const { code } = failure;
-    if (code !== undefined && UNKNOWN_TASK.has(code)) return { kind: "unknown", failure };
+    if (isUnknownTask(failure)) return { kind: "unknown", failure };
     const mayPass = code === undefined ? PASSING.has(failure.kind) : !NO_TASKS.has(code);
     this.#failures++;
     return mayPass && this.#failures < MOST_FAILURES ? undefined : { kind: "left", failure };

@@ -12,6 +12,7 @@ import type { Diagnostic } from "../../schemas/diagnostic.ts";
 import { isRecord } from "../../schemas/record.ts";
 import type { ConfigurationFiles } from "../connect/configuration-files.ts";
 import type { Connection } from "../connect/connection.ts";
+import { withoutResultType } from "../connect/message.ts";
 import { withLateListener } from "../connect/result-slot.ts";
 import type { RequestOptions } from "../connect/session.ts";
 import type { Connections } from "../connections.ts";
@@ -173,7 +174,7 @@ export class TaskCalls {
       }
       const forget = () => record.end("completed");
       if (onTaskResult) onTaskResult(forget);
-      return { result: plainResult(end.result), taskId, ...(onTaskResult === undefined && { forget }) };
+      return { result: withoutResultType(end.result), taskId, ...(onTaskResult === undefined && { forget }) };
     } catch (error) {
       // Whatever went wrong, nobody else has to wait for this process to end.
       await record.release();
@@ -237,13 +238,6 @@ export class TaskCalls {
       answers: [],
     };
   }
-}
-
-/** As a plain call gives it. */
-function plainResult(result: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  if (result["resultType"] !== "complete") return result;
-  const { resultType: _, ...rest } = result;
-  return rest;
 }
 
 /** How a call of this tool may become a task on this connection; undefined where it may not. */

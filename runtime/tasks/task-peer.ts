@@ -9,6 +9,7 @@
 import type { JsonValue } from "@modelcontextprotocol/ext-tasks/core";
 import { CLIENT_CAPABILITIES_META_KEY_V2, withTaskCapabilityV2 } from "@modelcontextprotocol/ext-tasks/core/v2";
 import type { Failure } from "../connect/failure.ts";
+import { MAX_TIMER_MS } from "../connect/request-clock.ts";
 import type { RequestOptions } from "../connect/session.ts";
 import type { Connections } from "../connections.ts";
 import { ServerError } from "../errors.ts";
@@ -58,7 +59,13 @@ export interface PeerOptions {
 
 /** Findings about a connection that may be gone a moment later. */
 const PASSING = new Set(["server-unreachable", "server-timeout", "server-unavailable"]);
-const MAX_TIMER_MS = 2_147_483_647;
+/** Codes for a task that there isn't: `-32602` by the specification, the others as servers have them. */
+const UNKNOWN_TASK = new Set([-32602, -32002, -32001]);
+
+/** The server says that it has no such task, or none any more. */
+export function isUnknownTask({ code }: PeerFailure): boolean {
+  return code !== undefined && UNKNOWN_TASK.has(code);
+}
 
 /** `params` with the word that this client takes tasks, beside its other capabilities. */
 export function takingTasks(params: Members, capabilities: Members): Record<string, unknown> {

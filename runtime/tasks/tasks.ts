@@ -29,8 +29,6 @@ export interface TasksContext {
 export interface ResumeOptions extends CallOptions, TaskHooks {}
 
 const CANCEL_MS = 10_000;
-/** Codes for a task that there isn't. */
-const UNKNOWN_TASK = new Set([-32602, -32002, -32001]);
 
 export class Tasks {
   readonly #context: TasksContext;
@@ -92,14 +90,14 @@ export class Tasks {
     this.#outputSchema(handle);
     await this.#assertSameServer(handle);
     await this.#assertSameEra(handle, await connections.get(server, signal));
-    const { taskPeer } = await import("./task-peer.ts");
+    const { isUnknownTask, taskPeer } = await import("./task-peer.ts");
     const { notices, closing } = calls;
     const { capabilities } = calls.options;
     const peer = taskPeer({ connections, notices, closing, server, taskId, generation, capabilities });
     const limit = AbortSignal.any([AbortSignal.timeout(CANCEL_MS), closing, ...(signal ? [signal] : [])]);
     const reply = await peer.cancel(limit);
     const { failure } = reply.ok ? {} : reply;
-    const isUnknown = failure?.code !== undefined && UNKNOWN_TASK.has(failure.code);
+    const isUnknown = failure !== undefined && isUnknownTask(failure);
     if (failure !== undefined && !isUnknown) throw await failure.toError();
     // Whoever follows it now learns of its end from the server, and takes the handle away.
     const claimed = await this.#claim(handle);
