@@ -1,25 +1,8 @@
 /** `--login`: a command signs in on its way where a server wants it, and none does so without being asked to. */
 import { describe, expect, test } from "vitest";
-import { type AuthorizationOptions, type AuthorizationServer, startAuthorization } from "../servers/authorization.ts";
+import { startAuthorization } from "../servers/authorization.ts";
 import { eventually } from "../servers/run.ts";
-import { type Running, Workspace } from "./pimcp.ts";
-
-interface Setting {
-  readonly space: Workspace;
-  readonly server: AuthorizationServer;
-}
-
-async function setting(options: AuthorizationOptions = {}, entry: object = {}): Promise<Setting> {
-  const server = await startAuthorization(options);
-  const space = new Workspace();
-  space.servers({ remote: { url: server.url, ...entry } });
-  return { space, server };
-}
-
-async function shownAddress(running: Running): Promise<string> {
-  await eventually(() => /^ {2}https?:\S+$/m.test(running.stderr()), `an address in ${running.stderr()}`);
-  return /^ {2}(https?:\S+)$/m.exec(running.stderr())![1]!;
-}
+import { type Setting, setting, shownAddress } from "./signing-in.ts";
 
 /** Runs a command, with this test as the person who signs in when asked to. */
 async function asPerson({ space, server }: Setting, args: string[], waitMs = 0) {

@@ -4,29 +4,12 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { type AuthorizationOptions, type AuthorizationServer, startAuthorization } from "../servers/authorization.ts";
+import type { AuthorizationOptions } from "../servers/authorization.ts";
 import { startHere } from "../servers/here.ts";
 import { startProxy } from "../servers/proxy.ts";
 import { eventually } from "../servers/run.ts";
-import { type Running, Workspace } from "./pimcp.ts";
-
-interface Setting {
-  readonly space: Workspace;
-  readonly server: AuthorizationServer;
-}
-
-async function setting(options: AuthorizationOptions = {}, entry: object = {}): Promise<Setting> {
-  const server = await startAuthorization(options);
-  const space = new Workspace();
-  space.servers({ remote: { url: server.url, ...entry } });
-  return { space, server };
-}
-
-/** The address that a login shows. */
-async function shownAddress(login: Running): Promise<string> {
-  await eventually(() => /^ {2}https?:\S+$/m.test(login.stderr()), `an address in ${login.stderr()}`);
-  return /^ {2}(https?:\S+)$/m.exec(login.stderr())![1]!;
-}
+import { Workspace } from "./pimcp.ts";
+import { type Setting, setting, shownAddress } from "./signing-in.ts";
 
 /** Logs in, with this test as the person. */
 async function logIn({ space, server }: Setting, ...args: string[]) {
