@@ -50,8 +50,17 @@ export function keyringStore(
 async function readSecret(key: CredentialKey, entry: Credentials): Promise<Credentials> {
   const text = await inKeyring(key, (secret) => secret.getPassword());
   if (!text) return { serverUrl: entry.serverUrl };
-  const stored: unknown = JSON.parse(text);
+  const stored = parsed(text);
   return isRecord(stored) ? { ...stored, serverUrl: entry.serverUrl } : { serverUrl: entry.serverUrl };
+}
+
+/** Undefined for what is no JSON, as if nobody had signed in: the parser's own error would quote it. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 async function writeSecret(key: CredentialKey, next: Credentials | undefined): Promise<void> {
