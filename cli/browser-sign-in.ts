@@ -8,7 +8,7 @@ import { type Invitation, inBrowser } from "../runtime/connect/auth/in-browser.t
 import type { Callback, Interactive } from "../runtime/connect/auth/interactive.ts";
 import { takeTerminal } from "./asking/terminal-queue.ts";
 import type { Io } from "./io.ts";
-import { paint, printable } from "./print.ts";
+import { asText, paint, printable } from "./print.ts";
 
 export interface BrowserSignInOptions {
   /** Default true. */
@@ -68,7 +68,7 @@ function inviting({ server, url, redirectUrl, isOpened, timeoutMs }: Invitation,
     );
     lines.push("Paste that page's whole address here and press Enter.");
   }
-  return lines.map((line) => `${line}\n`).join("");
+  return asText(lines);
 }
 
 /** A line a minute, which disturbs nobody who is about to paste. */

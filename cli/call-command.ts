@@ -16,21 +16,23 @@ import { findTarget, unknownServer } from "../schemas/artifacts/target.ts";
 import type { ToolEntry } from "../schemas/artifacts/tool-table.ts";
 import { terminalTaken, whenTerminalFree } from "./asking/terminal-queue.ts";
 import type { Invocation } from "./commands.ts";
+import { fail } from "./fail.ts";
 import { EXIT, type Io } from "./io.ts";
 import { printable, verbatim } from "./print.ts";
+import { NO_SECONDS, secondsFlag } from "./seconds.ts";
 import { withRuntime } from "./with-runtime.ts";
 
 export async function run(invocation: Invocation, io: Io): Promise<number> {
   return withRuntime("call", invocation, io, async (runtime) => {
     const target = findTool(runtime, invocation.operands);
-    if (typeof target === "string") return fail(io, invocation, target, EXIT.reported);
+    if (typeof target === "string") return fail("call", invocation, io, target, EXIT.reported);
     const { entry, words } = target;
     const definition = runtime.table.definition(entry.name);
     const schema = definition.ok ? definition.value?.inputSchema : undefined;
     const args = await readArguments(invocation, words, schema, io);
-    if (!args.ok) return fail(io, invocation, args.message, EXIT.usage);
+    if (!args.ok) return fail("call", invocation, io, args.message, EXIT.usage);
     const timeoutMs = secondsFlag(invocation);
-    if (Number.isNaN(timeoutMs)) return fail(io, invocation, "--timeout is a positive number of seconds", EXIT.usage);
+    if (Number.isNaN(timeoutMs)) return fail("call", invocation, io, NO_SECONDS, EXIT.usage);
     // Of a call that became a task: only once its result is out may the task be forgotten.
     let forget: (() => Promise<void>) | undefined;
     const { result } = await withProgress(io, (onProgress, onTask) =>
@@ -156,13 +158,6 @@ async function readJson(source: string, io: Io): Promise<Arguments> {
   }
 }
 
-/** Milliseconds; NaN where the flag is no positive number. */
-export function secondsFlag({ flags }: Invocation): number | undefined {
-  if (flags["timeout"] === undefined) return undefined;
-  const seconds = Number(flags["timeout"]);
-  return seconds > 0 ? seconds * 1000 : Number.NaN;
-}
-
 function showProgress(
   io: Io,
   { progress, total, message }: { progress: number; total?: number; message?: string },
@@ -183,7 +178,7 @@ async function print(
   if (invocation.flags["json"]) {
     const json = jsonOf(result);
     if (json === undefined)
-      fail(io, invocation, "the result is nested too deeply to be printed as JSON", EXIT.reported);
+      fail("call", invocation, io, "the result is nested too deeply to be printed as JSON", EXIT.reported);
     else io.out(`${json}\n`);
     return json !== undefined;
   }
@@ -239,10 +234,4 @@ function binariesOf(block: ContentBlock): { readonly data: string; readonly type
   if (block.type === "image" || block.type === "audio") return [{ data: block.data, type: block.mimeType }];
   if (block.type !== "resource" || block.resource.blob === undefined) return [];
   return [{ data: block.resource.blob, type: block.resource.mimeType }];
-}
-
-function fail(io: Io, { flags }: Invocation, message: string, code: number): number {
-  if (flags["json"]) io.out(`${JSON.stringify({ error: { message } })}\n`);
-  io.err(`pimcp call: ${printable(message)}\n`);
-  return code;
 }

@@ -39,7 +39,7 @@ export const COMMON_OPTIONS: Readonly<Record<string, OptionSpec>> = {
 };
 
 /** Of every command that connects to servers; `cli/trace-option.ts` makes a sink of it. */
-export const TRACE_OPTION: Readonly<Record<"trace", OptionSpec>> = {
+const TRACE_OPTION: Readonly<Record<"trace", OptionSpec>> = {
   trace: {
     type: "string",
     value: "FILE",
@@ -48,12 +48,12 @@ export const TRACE_OPTION: Readonly<Record<"trace", OptionSpec>> = {
 };
 
 /** Of every command whose servers may ask something; `cli/asking/handlers.ts` answers. */
-export const ANSWERS_OPTION: Readonly<Record<"answers", OptionSpec>> = {
+const ANSWERS_OPTION: Readonly<Record<"answers", OptionSpec>> = {
   answers: { type: "string", value: "FILE", help: "what to answer when a server asks, instead of a person" },
 };
 
 /** For the details of those commands. */
-export const ANSWERS_DETAILS = `A server may ask something meanwhile. On a terminal you are asked; elsewhere the question is cancelled, unless the FILE of --answers has an answer:
+const ANSWERS_DETAILS = `A server may ask something meanwhile. On a terminal you are asked; elsewhere the question is cancelled, unless the FILE of --answers has an answer:
 { "elicitation": [
 { "message": "Who *", "action": "accept", "content": { "name": "Ada" } },
 { "url": "https://example.com/*", "action": "decline" }],
@@ -65,7 +65,7 @@ const CALL_DETAILS =
   "TOOL is mcp__server__tool, SERVER/TOOL, or SERVER TOOL. key=value takes its type from the tool's schema; key:=JSON is taken as JSON. --json prints the whole CallToolResult.\n\nExits with 1 for a tool's error, an unknown tool and a server that fails, 2 for wrong usage.";
 
 /** Of every command in which somebody may have to sign in; `main.ts` makes a sign-in of it. */
-export const LOGIN_OPTION: Readonly<Record<"login", OptionSpec>> = {
+const LOGIN_OPTION: Readonly<Record<"login", OptionSpec>> = {
   login: { type: "boolean", help: "sign in with a browser where a server wants it" },
 };
 

@@ -4,7 +4,7 @@
  */
 import { join, resolve } from "node:path";
 import { inheritedCredentials } from "../compiler/cache/credentials.ts";
-import { cacheFolder, keyedHash } from "../compiler/cache/folder.ts";
+import { keyedHash } from "../compiler/cache/folder.ts";
 import { digestConfiguration, findRecord, type RunIdentity, type RunKey } from "../compiler/cache/record.ts";
 import type { ScopeReport, ServerReport } from "../compiler/compile.ts";
 import type { WriteResult } from "../compiler/write.ts";
@@ -15,9 +15,10 @@ import {
 } from "../runtime/connect/configuration-files.ts";
 import type { Scope } from "../schemas/config/server-config.ts";
 import type { Diagnostic } from "../schemas/diagnostic.ts";
+import { cacheFolder } from "../schemas/user-folders.ts";
 import type { Invocation } from "./commands.ts";
 import { EXIT, type Io, interruptedExit } from "./io.ts";
-import { diagnosticsText, shownFolder } from "./print.ts";
+import { asText, diagnosticsText, shownFolder } from "./print.ts";
 import { summaryLines } from "./summary.ts";
 import { version } from "./version.ts";
 
@@ -130,10 +131,6 @@ export function print(result: CompileResult, invocation: Invocation, io: Io, one
   }
   io.err(diagnosticsText(result.diagnostics, io.errLook, verbose));
   for (const report of result.reports) {
-    io.out(
-      summaryLines(report, shownFolder(report.folder, io.cwd), io.outLook)
-        .map((line) => `${line}\n`)
-        .join(""),
-    );
+    io.out(asText(summaryLines(report, shownFolder(report.folder, io.cwd), io.outLook)));
   }
 }

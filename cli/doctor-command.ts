@@ -3,7 +3,6 @@
  * it speaks and why, what it offers, how that compares with what was compiled, where the time goes, and what helps where
  * it fails. Servers are asked anew, several at once. Writes nothing.
  */
-import { cacheFolder } from "../compiler/cache/folder.ts";
 import { openSnapshotCache } from "../compiler/cache/snapshot-cache.ts";
 import { type Previous, readPrevious } from "../compiler/previous.ts";
 import type { Auth } from "../runtime/connect/auth/create-auth.ts";
@@ -13,14 +12,17 @@ import { locateConfiguration } from "../runtime/connect/configuration-files.ts";
 import { unknownServer } from "../schemas/artifacts/target.ts";
 import type { Configuration, DroppedServer, Scope, ServerConfig } from "../schemas/config/server-config.ts";
 import type { Diagnostic } from "../schemas/diagnostic.ts";
+import { cacheFolder } from "../schemas/user-folders.ts";
 import type { Invocation } from "./commands.ts";
 import { configurationOptions } from "./compile-command.ts";
 import type { Examination } from "./doctor/examination.ts";
 import { disabled, type ExamineOptions, examine, unreadable } from "./doctor/examine.ts";
 import { countLine, pageLines } from "./doctor/page.ts";
+import { fail } from "./fail.ts";
 import { EXIT, type Io, interruptedExit, WITH_SIGN_IN_MS } from "./io.ts";
-import { diagnosticsText, printable } from "./print.ts";
+import { diagnosticsText } from "./print.ts";
 import { startProgress } from "./progress.ts";
+import { NO_SECONDS, secondsFlag } from "./seconds.ts";
 
 /** What `--json` prints. */
 export interface DoctorJson {
@@ -33,22 +35,18 @@ export interface DoctorJson {
 /** Servers examined at the same time. Fewer than a compile asks: their times are shown, and should be their own. */
 const CONCURRENCY = 6;
 
-export async function run({ operands, flags }: Invocation, io: Io): Promise<number> {
+export async function run(invocation: Invocation, io: Io): Promise<number> {
+  const { operands, flags } = invocation;
   const [only] = operands;
-  const timeoutMs = flags["timeout"] === undefined ? undefined : Number(flags["timeout"]) * 1000;
-  const fail = (message: string, code: number) => {
-    if (flags["json"]) io.out(`${JSON.stringify({ error: { message } })}\n`);
-    io.err(`pimcp doctor: ${printable(message)}\n`);
-    return code;
-  };
-  if (timeoutMs !== undefined && !(timeoutMs > 0)) return fail("--timeout is a positive number of seconds", EXIT.usage);
-  const files = await locateConfiguration(configurationOptions({ operands, flags }, io));
+  const timeoutMs = secondsFlag(invocation);
+  if (Number.isNaN(timeoutMs)) return fail("doctor", invocation, io, NO_SECONDS, EXIT.usage);
+  const files = await locateConfiguration(configurationOptions(invocation, io));
   const { value: configuration, diagnostics } = await loadConfiguration(files);
   const patients = patientsOf(configuration);
   const chosen = only === undefined ? patients : patients.filter(({ name }) => name === only);
   if (only !== undefined && chosen.length === 0) {
     const names = patients.map(({ name }) => name);
-    return fail(unknownServer(names, only).message, EXIT.reported);
+    return fail("doctor", invocation, io, unknownServer(names, only).message, EXIT.reported);
   }
   const options = {
     ...(await surroundings(configuration, io)),

@@ -1,11 +1,12 @@
 /** What `--help` prints, within the width of the terminal. */
 import { wrap as wrapLine } from "./columns.ts";
 import { COMMANDS, COMMON_OPTIONS, type CommandSpec, type OptionSpec } from "./commands.ts";
+import { asText } from "./print.ts";
 
 /** All commands. */
 export function overview(width: number): string {
   const rows = COMMANDS.map(({ name, summary }) => [name, summary] as const);
-  return text([
+  return asText([
     ...wrap("pimcp: compiles mcp.json into typed, reviewable artifacts", width),
     "",
     "Usage: pimcp <command> [options]",
@@ -20,7 +21,7 @@ export function overview(width: number): string {
 export function commandHelp(command: CommandSpec, width: number): string {
   const options = { ...command.options, ...COMMON_OPTIONS, ...command.options };
   const rows = Object.entries(options).map(([name, spec]) => [optionHead(name, spec), spec.help] as const);
-  return text([
+  return asText([
     ...wrap(`pimcp ${command.name}: ${command.summary}`, width),
     "",
     ...wrap(`Usage: pimcp ${[command.name, command.operands].filter(Boolean).join(" ")} [options]`, width),
@@ -29,8 +30,6 @@ export function commandHelp(command: CommandSpec, width: number): string {
     ...(command.details ? ["", ...wrap(command.details, width)] : []),
   ]);
 }
-
-const text = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join("");
 
 function optionHead(name: string, spec: OptionSpec): string {
   return `--${name}${spec.type === "string" ? ` ${spec.value ?? "VALUE"}` : ""}`;

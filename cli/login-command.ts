@@ -7,8 +7,9 @@ import { tracedFetch, WireTrace } from "../runtime/connect/trace.ts";
 import { type Diagnostic, diagnostic } from "../schemas/diagnostic.ts";
 import { browserSignIn } from "./browser-sign-in.ts";
 import type { Invocation } from "./commands.ts";
+import { fail } from "./fail.ts";
 import { EXIT, type Io, interruptedExit } from "./io.ts";
-import { diagnosticLines, printable } from "./print.ts";
+import { asText, diagnosticLines, printable } from "./print.ts";
 import { findSignableServer } from "./signable-server.ts";
 
 /** What `--json` prints; `expiresAt` is ISO 8601, of the access token. */
@@ -30,10 +31,7 @@ export async function run(invocation: Invocation, io: Io): Promise<number> {
   const server = operands[0]!;
   const store = STORES.find((one) => one === (flags["store"] ?? "file"));
   if (store === undefined) {
-    const message = `--store is one of ${STORES.join(", ")}`;
-    if (flags["json"]) io.out(`${JSON.stringify({ error: { message } })}\n`);
-    io.err(`pimcp login: ${message}\n`);
-    return EXIT.usage;
+    return fail("login", invocation, io, `--store is one of ${STORES.join(", ")}`, EXIT.usage);
   }
   const found = await findSignableServer(invocation, io);
   if (!found.ok) return report({ kind: "failed", diagnostic: found.diagnostic }, server, store, invocation, io);
@@ -65,12 +63,7 @@ function report(
 ): number {
   const ok = outcome.kind !== "failed";
   if (flags["json"]) io.out(`${JSON.stringify(jsonOf(outcome, server, store))}\n`);
-  if (!ok)
-    io.err(
-      diagnosticLines(outcome.diagnostic, io.errLook)
-        .map((line) => `${line}\n`)
-        .join(""),
-    );
+  if (!ok) io.err(asText(diagnosticLines(outcome.diagnostic, io.errLook)));
   else if (!flags["json"]) io.out(`${sentence(outcome, server, store)}\n`);
   return ok ? EXIT.ok : EXIT.reported;
 }

@@ -3,7 +3,7 @@ import { type LogOutOutcome, logOut } from "../runtime/connect/auth/log-out.ts";
 import type { Diagnostic } from "../schemas/diagnostic.ts";
 import type { Invocation } from "./commands.ts";
 import { EXIT, type Io } from "./io.ts";
-import { diagnosticLines, printable } from "./print.ts";
+import { asText, diagnosticLines, printable } from "./print.ts";
 import { findSignableServer } from "./signable-server.ts";
 
 /** What `--json` prints; `revoked` says whether the tokens are worthless from now on. */
@@ -23,12 +23,7 @@ export async function run(invocation: Invocation, io: Io): Promise<number> {
     : { kind: "failed", diagnostic: found.diagnostic };
   const ok = outcome.kind !== "failed";
   if (invocation.flags["json"]) io.out(`${JSON.stringify(jsonOf(outcome, server))}\n`);
-  if (!ok)
-    io.err(
-      diagnosticLines(outcome.diagnostic, io.errLook)
-        .map((line) => `${line}\n`)
-        .join(""),
-    );
+  if (!ok) io.err(asText(diagnosticLines(outcome.diagnostic, io.errLook)));
   else if (!invocation.flags["json"]) io.out(`${sentence(outcome, server)}\n`);
   return ok ? EXIT.ok : EXIT.reported;
 }

@@ -66,6 +66,11 @@ function whereAmong({ server, tool, pointer }: Diagnostic): string | undefined {
   return [server && `server "${server}"`, tool && `tool "${tool}"`, pointer || "/"].filter(Boolean).join(", ");
 }
 
+/** Lines as they go to a stream. */
+export function asText(lines: readonly string[]): string {
+  return lines.map((line) => `${line}\n`).join("");
+}
+
 /** `1 error, 2 warnings`, or undefined when there is nothing to count. */
 function countLine(found: readonly Diagnostic[]): string | undefined {
   const counts = (["error", "warning"] as const).flatMap((severity) => {
@@ -86,7 +91,7 @@ export function diagnosticsText(found: readonly Diagnostic[], look: Look, verbos
   const count = countLine(found);
   const more = hidden > 0 ? `${hidden} remark${hidden === 1 ? "" : "s"} more with --verbose` : undefined;
   const summary = [count, more].filter((part) => part !== undefined).join("; ");
-  return [...lines, ...(summary ? [summary] : [])].map((line) => `${line}\n`).join("");
+  return asText([...lines, ...(summary ? [summary] : [])]);
 }
 
 /** A folder below the working folder is shown as it is reached from there, any other one whole. */

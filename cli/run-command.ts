@@ -24,6 +24,7 @@ import {
 } from "../runtime/sandbox/script-checker.ts";
 import type { Invocation } from "./commands.ts";
 import { configurationOptions } from "./compile-command.ts";
+import { fail } from "./fail.ts";
 import { EXIT, type Io, interruptedExit } from "./io.ts";
 import { paint, printable, verbatim } from "./print.ts";
 import { readScript, readStore, writeStore } from "./run-files.ts";
@@ -33,13 +34,13 @@ export async function run(invocation: Invocation, io: Io): Promise<number> {
   const { flags, operands } = invocation;
   const timeoutMs = flags["timeout"] === undefined ? undefined : Number(flags["timeout"]);
   if (timeoutMs !== undefined && !(Number.isInteger(timeoutMs) && timeoutMs > 0)) {
-    return fail(io, invocation, "--timeout is a positive whole number of milliseconds", EXIT.usage);
+    return fail("run", invocation, io, "--timeout is a positive whole number of milliseconds", EXIT.usage);
   }
   const script = await readScript(operands[0]!, io.cwd);
-  if (!script.ok) return fail(io, invocation, script.message, EXIT.usage);
+  if (!script.ok) return fail("run", invocation, io, script.message, EXIT.usage);
   const storeFile = typeof flags["store"] === "string" ? resolve(io.cwd, flags["store"]) : undefined;
   const stored = await readStore(storeFile);
-  if (!stored.ok) return fail(io, invocation, stored.message, EXIT.usage);
+  if (!stored.ok) return fail("run", invocation, io, stored.message, EXIT.usage);
   return withRuntime("run", invocation, io, async (runtime) => {
     const result = await runScript(runtime, script.text, invocation, io, {
       signal: io.signal,
@@ -68,8 +69,9 @@ async function runScript(
   const { renderDescription } = await import("../compiler/render/declaration.ts");
   const checker = createScriptChecker();
   const sandbox = createSandbox(runtimeHost(runtime, { declare: renderDescription }));
-  const mode = await typecheckMode(invocation, io);
+  // Asked for once, while the script's thread starts.
   const prepare = async (code: string): Promise<PreparedScript> => {
+    const mode = await typecheckMode(invocation, io);
     const { js, findings } = await checker.checkScript({ source: code, table: runtime.table, mode, signal: io.signal });
     for (const finding of findings) io.err(findingText(finding, code, options.file!, io));
     if (!forbidsRunning(findings, mode)) return { ok: true, js };
@@ -134,10 +136,4 @@ function print(result: RunResult, shown: ShownRun, io: Io): void {
   io.err(`${head} in ${seconds} s, ${calls}\n`);
   const error = errorText(result);
   if (error !== undefined) io.err(`${verbatim(error, io.errLook)}\n`);
-}
-
-function fail(io: Io, { flags }: Invocation, message: string, code: number): number {
-  if (flags["json"]) io.out(`${JSON.stringify({ error: { message } })}\n`);
-  io.err(`pimcp run: ${printable(message)}\n`);
-  return code;
 }

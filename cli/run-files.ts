@@ -1,8 +1,8 @@
 /** The files that `pimcp run` reads and writes: the script, and the values that outlive it. */
-import { randomBytes } from "node:crypto";
-import { readFile, rename, rm, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 import { text as readAll } from "node:stream/consumers";
+import { writeWhole } from "../runtime/connect/whole-file.ts";
 
 type Read<T> = ({ readonly ok: true } & T) | { readonly ok: false; readonly message: string };
 
@@ -45,13 +45,10 @@ export async function writeStore(
   const values = new Map(Object.entries(before));
   for (const key of writes.delete) values.delete(key);
   for (const [key, value] of Object.entries(writes.set)) values.set(key, value);
-  const staged = `${path}.${randomBytes(4).toString("hex")}`;
   try {
-    await writeFile(staged, `${JSON.stringify(Object.fromEntries(values), null, 2)}\n`, { mode: 0o600, flag: "wx" });
-    await rename(staged, path);
+    await writeWhole(path, `${JSON.stringify(Object.fromEntries(values), null, 2)}\n`);
     return undefined;
   } catch (error) {
-    await rm(staged, { force: true });
     return `the store ${path} can't be written (${codeOf(error)})`;
   }
 }

@@ -11,7 +11,7 @@ import type { Configuration, Scope } from "../schemas/config/server-config.ts";
 import { type Diagnostic, diagnostic, type Outcome } from "../schemas/diagnostic.ts";
 import type { Invocation } from "./commands.ts";
 import { EXIT, type Io } from "./io.ts";
-import { diagnosticsText, type Look, shownFolder } from "./print.ts";
+import { asText, diagnosticsText, type Look, shownFolder } from "./print.ts";
 
 /**
  * Runs a command on the artifacts: `ask` makes its value, which `--json` prints as it is (with `diagnostics` beside it
@@ -38,12 +38,7 @@ export async function showArtifacts<T>(
   const failed = diagnostics.some((found) => found.severity === "error");
   const value = answer.ok ? answer.value : {};
   if (flags["json"] === true) io.out(`${JSON.stringify(failed ? { ...value, diagnostics } : value)}\n`);
-  else if (answer.ok && !unusable)
-    io.out(
-      show(answer.value, io.outLook)
-        .map((line) => `${line}\n`)
-        .join(""),
-    );
+  else if (answer.ok && !unusable) io.out(asText(show(answer.value, io.outLook)));
   return failed ? EXIT.reported : EXIT.ok;
 }
 

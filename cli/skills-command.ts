@@ -5,6 +5,7 @@
 import type { Skill, SkillFile, Skills } from "../runtime/skills.ts";
 import { nearest } from "../schemas/nearest.ts";
 import type { Invocation } from "./commands.ts";
+import { fail } from "./fail.ts";
 import { EXIT, type Io } from "./io.ts";
 import { printable, verbatim } from "./print.ts";
 import { withRuntime } from "./with-runtime.ts";
@@ -23,7 +24,7 @@ export async function run(invocation: Invocation, io: Io): Promise<number> {
       return EXIT.ok;
     }
     const skill = listed.find((one) => one.frontmatter.name === name || one.uri === name);
-    if (!skill) return fail(invocation, io, unknown(server!, name, listed));
+    if (!skill) return fail("skills", invocation, io, unknown(server!, name, listed), EXIT.reported);
     return printFile(await skills.read(server!, skill, file, { signal: io.signal }), json, io);
   });
 }
@@ -49,10 +50,4 @@ function unknown(server: string, name: string, listed: readonly Skill[]): string
   const close = nearest(name, names);
   const remedy = close ? `did you mean "${close}"?` : `it has: ${names.join(", ") || "none"}`;
   return `server "${server}" has no skill "${name}"; ${remedy}`;
-}
-
-function fail({ flags }: Invocation, io: Io, message: string): number {
-  if (flags["json"]) io.out(`${JSON.stringify({ error: { message } })}\n`);
-  io.err(`pimcp skills: ${printable(message)}\n`);
-  return EXIT.reported;
 }

@@ -5,14 +5,17 @@
  */
 import { resolve } from "node:path";
 import type { Runtime } from "../runtime/runtime.ts";
-import { stateFolder } from "../runtime/state-folder.ts";
 import { HandleStore, type ListedTask } from "../runtime/tasks/handle-store.ts";
+import { DEFAULT_MAX_OUTPUT_BYTES } from "../schemas/config/server-config.ts";
 import { nearest } from "../schemas/nearest.ts";
-import { deliver, secondsFlag, withProgress } from "./call-command.ts";
+import { stateFolder } from "../schemas/user-folders.ts";
+import { deliver, withProgress } from "./call-command.ts";
 import { cell, cut, widthOf } from "./columns.ts";
 import type { Invocation } from "./commands.ts";
+import { fail } from "./fail.ts";
 import { EXIT, type Io } from "./io.ts";
 import { diagnosticsText, type Look, paint, printable } from "./print.ts";
+import { NO_SECONDS, secondsFlag } from "./seconds.ts";
 import { withRuntime } from "./with-runtime.ts";
 
 type Act = (task: ListedTask, invocation: Invocation, io: Io) => Promise<number>;
@@ -26,18 +29,18 @@ const ACTS: ReadonlyMap<string, Act> = new Map<string, Act>([
 export async function run(invocation: Invocation, io: Io): Promise<number> {
   const [verb = "list", id] = invocation.operands;
   if (verb === "list") {
-    if (id !== undefined) return fail(io, invocation, `unexpected argument "${id}"`, EXIT.usage);
+    if (id !== undefined) return fail("tasks", invocation, io, `unexpected argument "${id}"`, EXIT.usage);
     return list(invocation, io);
   }
   const act = ACTS.get(verb);
   if (act === undefined) {
     const close = nearest(verb, ["list", ...ACTS.keys()]);
     const hint = close === undefined ? "list, show, resume and cancel are known" : `did you mean \`${close}\`?`;
-    return fail(io, invocation, `unknown action "${verb}"; ${hint}`, EXIT.usage);
+    return fail("tasks", invocation, io, `unknown action "${verb}"; ${hint}`, EXIT.usage);
   }
-  if (id === undefined) return fail(io, invocation, `which task? \`pimcp tasks ${verb} ID\``, EXIT.usage);
+  if (id === undefined) return fail("tasks", invocation, io, `which task? \`pimcp tasks ${verb} ID\``, EXIT.usage);
   const found = find(await read(invocation, io, true), id, invocation);
-  return typeof found === "string" ? fail(io, invocation, found, EXIT.reported) : act(found, invocation, io);
+  return typeof found === "string" ? fail("tasks", invocation, io, found, EXIT.reported) : act(found, invocation, io);
 }
 
 /** Handles that can't be read are reported and stop nothing. */
@@ -130,9 +133,9 @@ async function show(task: ListedTask, { flags }: Invocation, io: Io): Promise<nu
 }
 
 async function resume(task: ListedTask, invocation: Invocation, io: Io): Promise<number> {
-  if (task.ended) return fail(io, invocation, `task ${task.taskId} has ended (${task.status})`, EXIT.reported);
+  if (task.ended) return fail("tasks", invocation, io, `task ${task.taskId} has ended (${task.status})`, EXIT.reported);
   const timeoutMs = secondsFlag(invocation);
-  if (Number.isNaN(timeoutMs)) return fail(io, invocation, "--timeout is a positive number of seconds", EXIT.usage);
+  if (Number.isNaN(timeoutMs)) return fail("tasks", invocation, io, NO_SECONDS, EXIT.usage);
   return inProject(task, invocation, io, async (runtime) => {
     const tasks = await runtime.tasks();
     const entry = runtime.table.tools({ server: task.server }).find(({ tool }) => tool === task.tool);
@@ -147,22 +150,20 @@ async function resume(task: ListedTask, invocation: Invocation, io: Io): Promise
         },
       }),
     );
-    const code = await deliver(result, entry ?? { ...task, maxOutputBytes: DEFAULT_OUTPUT_BYTES }, invocation, io);
+    // The tool may not be compiled any more.
+    const code = await deliver(result, entry ?? { ...task, maxOutputBytes: DEFAULT_MAX_OUTPUT_BYTES }, invocation, io);
     await forget?.();
     return code;
   });
 }
 
-/** Of a tool that isn't compiled any more. */
-const DEFAULT_OUTPUT_BYTES = 20_480;
-
 async function cancel(task: ListedTask, invocation: Invocation, io: Io): Promise<number> {
-  if (task.ended) return fail(io, invocation, `task ${task.taskId} has ended (${task.status})`, EXIT.reported);
+  if (task.ended) return fail("tasks", invocation, io, `task ${task.taskId} has ended (${task.status})`, EXIT.reported);
   return inProject(task, invocation, io, async (runtime) => {
     const isTold = await (await runtime.tasks()).cancel(task, io.signal);
     if (!isTold) {
       const message = `server "${task.server}" does not know task ${task.taskId} any more`;
-      return fail(io, invocation, message, EXIT.reported);
+      return fail("tasks", invocation, io, message, EXIT.reported);
     }
     if (invocation.flags["json"]) io.out(`${JSON.stringify({ ...listed(task), status: "cancelled" })}\n`);
     else io.err(`cancelled ${printable(task.taskId)}\n`);
@@ -182,10 +183,4 @@ function inProject(task: ListedTask, invocation: Invocation, io: Io, use: (runti
   if (flags["config"] === undefined && config !== undefined) flags["config"] = config;
   const isElsewhere = flags["cwd"] !== undefined || invocation.flags["config"] !== undefined;
   return withRuntime("tasks", { ...invocation, flags }, isElsewhere ? io : { ...io, cwd }, use);
-}
-
-function fail(io: Io, { flags }: Invocation, message: string, code: number): number {
-  if (flags["json"]) io.out(`${JSON.stringify({ error: { message } })}\n`);
-  io.err(`pimcp tasks: ${printable(message)}\n`);
-  return code;
 }

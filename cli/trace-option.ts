@@ -5,23 +5,20 @@
 import { resolve } from "node:path";
 import { openTraceFile } from "../runtime/connect/trace-file.ts";
 import type { Invocation } from "./commands.ts";
+import { fail } from "./fail.ts";
 import { EXIT, type Io } from "./io.ts";
 import { printable } from "./print.ts";
 
 export async function withTrace(
   command: string,
-  { flags }: Invocation,
+  invocation: Invocation,
   io: Io,
   run: (traced: Io) => Promise<number>,
 ): Promise<number> {
-  const path = String(flags["trace"]);
+  const path = String(invocation.flags["trace"]);
   const says = (code: string) => `--trace ${printable(path)} can't be written (${code})`;
   const file = openTraceFile(resolve(io.cwd, path), (code) => io.err(`pimcp ${command}: warning: ${says(code)}\n`));
-  if (!file.ok) {
-    if (flags["json"]) io.out(`${JSON.stringify({ error: { message: says(file.code) } })}\n`);
-    io.err(`pimcp ${command}: ${says(file.code)}\n`);
-    return EXIT.usage;
-  }
+  if (!file.ok) return fail(command, invocation, io, says(file.code), EXIT.usage);
   try {
     return await run({ ...io, trace: file.sink });
   } finally {

@@ -9,7 +9,7 @@ import { answering } from "./asking/handlers.ts";
 import { whenTerminalFree } from "./asking/terminal-queue.ts";
 import type { Invocation } from "./commands.ts";
 import { EXIT, type Io, interruptedExit } from "./io.ts";
-import { diagnosticLines, printable } from "./print.ts";
+import { asText, diagnosticLines, printable } from "./print.ts";
 
 /** Runs `use`. A refused call of bad arguments, a dead server and a protocol error are reported, not thrown. */
 export async function withRuntime(
@@ -21,7 +21,7 @@ export async function withRuntime(
   const verbose = flags["verbose"] === true;
   const tell = (notice: Diagnostic) => {
     if (notice.severity === "info" && !verbose) return;
-    whenTerminalFree(() => io.err(lineByLine(diagnosticLines(notice, io.errLook))));
+    whenTerminalFree(() => io.err(asText(diagnosticLines(notice, io.errLook))));
   };
   const asked = await answering(flags["answers"] as string | undefined, io, tell);
   for (const found of asked.diagnostics) tell(found);
@@ -69,10 +69,6 @@ function errorJson(error: ServerError | RefusedError): Record<string, unknown> {
     ...(rpc.kind === "rpc-error" && { code: rpc.error?.code }),
     ...(error instanceof ServerError && error.taskId !== undefined && { taskId: error.taskId }),
   };
-}
-
-function lineByLine(all: readonly string[]): string {
-  return all.map((line) => `${line}\n`).join("");
 }
 
 function lines(text: string, prefix = ""): string {

@@ -5,13 +5,15 @@
  */
 import { byCodeUnit } from "../schemas/canonical.ts";
 import type { CatalogServer, CatalogTool } from "../schemas/catalog.schema.ts";
-import type { Exposure, ScopeSettings, ServerConfig } from "../schemas/config/server-config.ts";
+import {
+  DEFAULT_MAX_OUTPUT_BYTES,
+  type Exposure,
+  type ScopeSettings,
+  type ServerConfig,
+} from "../schemas/config/server-config.ts";
 import { type Diagnostic, diagnostic, type Outcome } from "../schemas/diagnostic.ts";
 import { decideExposure, unmatchedRules } from "../schemas/exposure.ts";
 import { type Declaration, renderDeclaration } from "./render/declaration.ts";
-
-/** Bytes of a tool's output that a model reads when nobody says otherwise (Pi's `docs/mcp.md`: 20 KB). */
-export const DEFAULT_MAX_OUTPUT_BYTES = 20_480;
 
 export interface ToolPlan {
   readonly server: string;

@@ -4,9 +4,10 @@
  */
 import type { ToolEntry, ToolTable } from "../schemas/artifacts/tool-table.ts";
 import type { CatalogTool } from "../schemas/catalog.schema.ts";
-import { type Diagnostic, diagnostic } from "../schemas/diagnostic.ts";
+import type { Diagnostic } from "../schemas/diagnostic.ts";
 import { prepareArguments } from "./calls/arguments.ts";
-import { type InterpretedResult, interpretResult } from "./calls/results.ts";
+import { callNotice } from "./calls/call-notice.ts";
+import { type InterpretedResult, interpretResult, remarksOn } from "./calls/results.ts";
 import type { CallOptions } from "./codegen/v1.ts";
 import { paramHeaders } from "./connect/param-headers.ts";
 import type { Connections } from "./connections.ts";
@@ -57,8 +58,7 @@ export async function callTool(
     onTaskResult,
   });
   const interpreted = await interpretResult(result, definition.outputSchema);
-  const found = [...interpreted.notices, ...(interpreted.mismatch === undefined ? [] : [interpreted.mismatch])];
-  for (const notice of found) context.onNotice(callNotice(entry, notice));
+  for (const remark of remarksOn(interpreted)) context.onNotice(callNotice(entry, remark));
   await forget?.();
   return taskId === undefined ? interpreted : { ...interpreted, taskId };
 }
@@ -87,8 +87,4 @@ function changeOf(entry: ToolEntry, { tools }: Drift): string | undefined {
   const found = tools.find(({ tool, change }) => tool === entry.tool && change !== "added");
   if (!found) return undefined;
   return found.change === "removed" ? "the server no longer has it" : `other ${found.members.join(", ")}`;
-}
-
-function callNotice(entry: ToolEntry, message: string): Diagnostic {
-  return diagnostic("call-notice", `${entry.name}: ${message}`, { server: entry.server, tool: entry.tool });
 }

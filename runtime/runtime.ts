@@ -8,6 +8,7 @@ import { resolve } from "node:path";
 import type { ToolEntry, ToolTable } from "../schemas/artifacts/tool-table.ts";
 import type { Scope } from "../schemas/config/server-config.ts";
 import type { Diagnostic } from "../schemas/diagnostic.ts";
+import { stateFolder } from "../schemas/user-folders.ts";
 import { findNewerConfig } from "./artifacts/freshness.ts";
 import { loadArtifacts } from "./artifacts/load.ts";
 import type { EntryCallOptions } from "./call.ts";
@@ -23,7 +24,6 @@ import type { Live } from "./live.ts";
 import { locateRuntime, type RuntimeLocations } from "./locate.ts";
 import type { Resources } from "./resources.ts";
 import type { Skills } from "./skills.ts";
-import { stateFolder } from "./state-folder.ts";
 import type { Tasks } from "./tasks/tasks.ts";
 
 export interface RuntimeOptions {

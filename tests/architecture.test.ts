@@ -169,6 +169,7 @@ const TOUCHES_THE_WORLD: Readonly<Record<string, string>> = {
   "runtime/connect/resolve.ts": "looks whether a cwd is there",
   "runtime/connect/stdio.ts": "starts servers",
   "runtime/connect/trace-file.ts": "appends to a trace",
+  "runtime/connect/whole-file.ts": "replaces small files of ours",
   "runtime/limits/output-store.ts": "whole outputs that were cut for the model",
   "compiler/scripts/check-script.ts": "declarations of the globals of scripts",
   "runtime/sandbox/checker-worker.ts": "the thread that reads scripts, and whether the compiler is there",

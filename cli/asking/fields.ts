@@ -47,7 +47,7 @@ export type ReadForm =
   | { readonly ok: false; readonly reason: string };
 
 /** More fields than anybody would fill in. */
-export const MAX_FIELDS = 100;
+const MAX_FIELDS = 100;
 const MAX_OPTIONS = 1000;
 const MAX_LABEL = 120;
 const MAX_DESCRIPTION = 500;

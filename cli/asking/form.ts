@@ -7,7 +7,7 @@ import { fitContent } from "../../runtime/questions/form-content.ts";
 import { type Look, paint, printable } from "../print.ts";
 import { checkField, type Field, type FieldValue, readForm, shownValue } from "./fields.ts";
 import { heading } from "./heading.ts";
-import type { Choice, Prompts } from "./prompts.ts";
+import { CANCEL, type Choice, DECLINE, type Prompts } from "./prompts.ts";
 
 type Params = Readonly<Record<string, unknown>>;
 type Result = Record<string, unknown>;
@@ -34,9 +34,6 @@ export async function askForm(prompts: Prompts, params: Params, context: Questio
   for (const field of fields) values.set(field, await askField(prompts, field, field.initial, look));
   return fields.length === 0 ? { action: "accept", content: {} } : review(prompts, params, values, look);
 }
-
-const DECLINE = { value: "decline", name: "Decline: say no to the server" } as const;
-const CANCEL = { value: "cancel", name: "Cancel: give no answer" } as const;
 
 async function review(prompts: Prompts, params: Params, values: Values, look: Look): Promise<Result> {
   for (;;) {

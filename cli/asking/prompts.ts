@@ -38,6 +38,10 @@ export interface PromptStreams {
 /** The person left a prompt without an answer. */
 export class PromptLeft extends Error {}
 
+/** The ways out of every question. */
+export const DECLINE = { value: "decline", name: "Decline: say no to the server" } as const;
+export const CANCEL = { value: "cancel", name: "Cancel: give no answer" } as const;
+
 const PAGE = 12;
 
 export function inquirerPrompts({ input, output }: PromptStreams, signal?: AbortSignal): Prompts {

@@ -3,11 +3,12 @@
  * withdrawn disappears from the screen. Leaving a prompt (Ctrl-C, Ctrl-D) cancels that question.
  */
 import type { ElicitationModes, QuestionContext, QuestionHandler } from "../../runtime/client-features.ts";
+import { startBrowser } from "../../runtime/connect/auth/browser.ts";
 import { type Look, printable } from "../print.ts";
 import { askForm } from "./form.ts";
 import { inquirerPrompts, PromptLeft, type PromptStreams, type Prompts } from "./prompts.ts";
 import { takeTerminal, whenTerminalFree } from "./terminal-queue.ts";
-import { askFinished, askVisit, type OpenUrl, openInBrowser } from "./visit.ts";
+import { askFinished, askVisit, type OpenUrl } from "./visit.ts";
 
 export interface TerminalOptions extends PromptStreams {
   readonly look: Look;
@@ -21,7 +22,7 @@ export interface TerminalElicitation extends ElicitationModes {
 }
 
 export function terminalElicitation(options: TerminalOptions): TerminalElicitation {
-  const { look, openUrl = openInBrowser } = options;
+  const { look, openUrl = startBrowser } = options;
   const visits = new Map<string, AbortController>();
   const keyOf = (server: string, elicitationId: unknown) => JSON.stringify([server, elicitationId]);
   return {

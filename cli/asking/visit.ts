@@ -1,26 +1,19 @@
 /**
  * URL mode: a server wants somebody to do something in a browser, out of sight of this program. Shows whose page it is
  * and the whole address, opens it only when told to, and never fetches it. Only http and https addresses
- * can be opened. `open` is loaded when a page is.
+ * can be opened.
  */
 import { domainToUnicode } from "node:url";
 import type { QuestionContext } from "../../runtime/client-features.ts";
 import { type Look, paint, printable } from "../print.ts";
 import { heading } from "./heading.ts";
-import type { Prompts } from "./prompts.ts";
+import { CANCEL, DECLINE, type Prompts } from "./prompts.ts";
 
 type Params = Readonly<Record<string, unknown>>;
 type Result = Record<string, unknown>;
 
 /** Opens an address in the user's browser. Rejects when that can't be tried. */
 export type OpenUrl = (url: string) => Promise<void>;
-
-export const openInBrowser: OpenUrl = async (url) => {
-  const { default: open } = await import("open");
-  const browser = await open(url);
-  // A browser that isn't there is an event; unheard, it would end the program.
-  browser.on("error", () => undefined);
-};
 
 export async function askVisit(
   prompts: Prompts,
@@ -58,9 +51,6 @@ export async function askFinished(prompts: Prompts): Promise<Result> {
   const choices = [{ value: "accept", name: "Done, go on" }, CANCEL] as const;
   return { action: await prompts.select<"accept" | "cancel">("When you have finished there:", choices) };
 }
-
-const DECLINE = { value: "decline", name: "Decline: say no to the server" } as const;
-const CANCEL = { value: "cancel", name: "Cancel: give no answer" } as const;
 
 /** Why it could not be; nothing when it was. */
 async function refusalOf(href: string, openUrl: OpenUrl): Promise<string | undefined> {

@@ -13,7 +13,7 @@ import type { EraVerdict } from "../../runtime/connect/verdict.ts";
 import { compareTools, driftText } from "../../runtime/drift.ts";
 import { connectionDigest } from "../../schemas/config/digest.ts";
 import { maskArgs, maskUrl } from "../../schemas/config/secrets.ts";
-import type { DroppedServer, ServerConfig } from "../../schemas/config/server-config.ts";
+import type { DroppedServer, ServerConfig, SourceLocation } from "../../schemas/config/server-config.ts";
 import type { Diagnostic } from "../../schemas/diagnostic.ts";
 import { isRecord } from "../../schemas/record.ts";
 import type { Examination, Freshness, Problem } from "./examination.ts";
@@ -28,11 +28,14 @@ export interface ExamineOptions extends Omit<IntrospectOptions, "onStep" | "onVe
 
 type Known = Pick<Examination, "name" | "scope" | "place" | "target" | "transport">;
 
+function placeText({ file, line, column }: SourceLocation): string {
+  return `${file}:${line}:${column}`;
+}
+
 /** What the entry alone tells. */
-export function knownOf(config: ServerConfig): Known {
+function knownOf(config: ServerConfig): Known {
   const { name, scope, location, transport } = config;
-  const place = `${location.file}:${location.line}:${location.column}`;
-  return { name, scope, place, target: targetOf(config), transport: transport.kind };
+  return { name, scope, place: placeText(location), target: targetOf(config), transport: transport.kind };
 }
 
 export function disabled(config: ServerConfig): Examination {
@@ -42,12 +45,11 @@ export function disabled(config: ServerConfig): Examination {
 /** An entry that could not be read; `found` is what was said of it. */
 export function unreadable({ name, scope, location }: DroppedServer, found: readonly Diagnostic[]): Examination {
   const error = found.find(({ severity }) => severity === "error");
-  const place = `${location.file}:${location.line}:${location.column}`;
   const problem = error ? problemOf(error) : { code: "invalid-server", message: "the entry has an error", remedy: [] };
   return {
     name,
     scope,
-    place,
+    place: placeText(location),
     status: "failed",
     ok: false,
     steps: [],

@@ -1,20 +1,13 @@
 /**
- * The user's cache folder: where it is, how files get into it, and the key that turns credentials into
+ * The user's cache folder: how files get into it, and the key that turns credentials into
  * names. Files are 0600 and appear whole; one that is torn, foreign or unreadable is a miss, never
  * an error. Nothing in it is needed: deleting the folder costs time and nothing else.
  */
 import { createHmac, randomBytes } from "node:crypto";
-import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { writeWhole } from "../../runtime/connect/whole-file.ts";
 import { canonicalJson } from "../../schemas/canonical.ts";
-
-/** `$PIMCP_CACHE_DIR`, else `$XDG_CACHE_HOME/pimcp`, else `~/.cache/pimcp` (XDG Base Directory specification). */
-export function cacheFolder(env: NodeJS.ProcessEnv, homedir: string): string {
-  if (env["PIMCP_CACHE_DIR"]) return env["PIMCP_CACHE_DIR"];
-  const xdg = env["XDG_CACHE_HOME"];
-  // The specification has relative paths ignored.
-  return join(xdg?.startsWith("/") ? xdg : join(homedir, ".cache"), "pimcp");
-}
 
 /** The parsed JSON of a cache file, or undefined for anything that isn't one. */
 export async function readCacheFile(path: string): Promise<unknown> {
@@ -27,14 +20,11 @@ export async function readCacheFile(path: string): Promise<unknown> {
 
 /** Writes a cache file whole. False where it can't be written: the caller goes on without. */
 export async function writeCacheFile(path: string, value: unknown): Promise<boolean> {
-  const temporary = `${path}.${process.pid}.${randomBytes(4).toString("hex")}.tmp`;
   try {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    await writeFile(temporary, JSON.stringify(value), { mode: 0o600, flag: "wx" });
-    await rename(temporary, path);
+    await writeWhole(path, JSON.stringify(value));
     return true;
   } catch {
-    await rm(temporary, { force: true }).catch(() => undefined);
     return false;
   }
 }

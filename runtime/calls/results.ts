@@ -48,6 +48,11 @@ export async function interpretResult(raw: unknown, outputSchema?: unknown): Pro
   };
 }
 
+/** Everything that is to be said of a result beside the result. */
+export function remarksOn({ notices, mismatch }: InterpretedResult): readonly string[] {
+  return mismatch === undefined ? notices : [...notices, mismatch];
+}
+
 /** Text blocks joined by newlines. */
 export function textOf(result: CallToolResult): string {
   const texts = result.content.flatMap((block) => (block.type === "text" ? [block.text] : []));

@@ -5,6 +5,7 @@
  * another protocol: the former are reported at once, the latter after two more attempts.
  */
 import type * as Sdk from "@modelcontextprotocol/client";
+import { jsonIn } from "../../schemas/json.ts";
 import type { ConnectionAuth } from "./auth/create-auth.ts";
 import type { ConnectTask } from "./connect-task.ts";
 import type { Wire } from "./exchange.ts";
@@ -165,14 +166,7 @@ function readReply(reply: ProbeReply, limitMs: number, sdk: typeof Sdk, secrets:
 
 /** A JSON-RPC error that came with an HTTP error status. */
 function readErrorBody(body: string): ProbeVerdict | undefined {
-  let message: unknown;
-  try {
-    message = JSON.parse(body);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
-  const kind = classifyMessage(message);
+  const kind = classifyMessage(jsonIn(body));
   return kind?.kind === "error" ? readAnswer(kind) : undefined;
 }
 

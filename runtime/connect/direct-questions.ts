@@ -7,8 +7,8 @@
 import type * as Sdk from "@modelcontextprotocol/client";
 import { type Failure, failureOf, timeoutFailure } from "./failure.ts";
 import { type AnswerQuestion, toolOf } from "./input-required.ts";
-import { type Busy, MAX_TIMER_MS, RequestClock, sendInTime } from "./request-clock.ts";
-import type { RequestOptions, RequestOutcome, SessionSettings } from "./session.ts";
+import { type Busy, RequestClock, sendInTime, type TimedOptions, underClock } from "./request-clock.ts";
+import type { RequestOutcome, SessionSettings } from "./session.ts";
 
 /** Questions of one server that may be open at once; any more is a flood. */
 const MAX_OPEN = 50;
@@ -77,29 +77,18 @@ export class DirectQuestions {
   async during(
     method: string,
     params: Readonly<Record<string, unknown>> | undefined,
-    options: RequestOptions & { readonly timeoutMs: number },
-    send: (options: RequestOptions) => Promise<RequestOutcome>,
+    options: TimedOptions,
+    send: (options: TimedOptions) => Promise<RequestOutcome>,
   ): Promise<RequestOutcome> {
     const { busy } = this.#options;
     if (!MAY_ASK.has(method)) return sendInTime(busy, options, send);
-    const { timeoutMs } = options;
+    const { timeoutMs, signal } = options;
     const clock = new RequestClock(timeoutMs, busy);
     const tool = toolOf(method, params);
     const underway: Underway = { tool, clock, ended: new AbortController(), failed: new AbortController() };
-    const { onProgress, signal } = options;
     this.#underway.add(underway);
     try {
-      const outcome = await send({
-        ...options,
-        timeoutMs: MAX_TIMER_MS,
-        signal: AbortSignal.any([clock.signal, underway.failed.signal, ...(signal ? [signal] : [])]),
-        ...(onProgress && {
-          onProgress: (progress) => {
-            clock.restart();
-            onProgress(progress);
-          },
-        }),
-      });
+      const outcome = await send(underClock(clock, options, underway.failed.signal));
       if (outcome.ok || signal?.aborted) return outcome;
       if (underway.failed.signal.aborted) return { ok: false, failure: underway.failed.signal.reason as Failure };
       return clock.signal.aborted ? { ok: false, failure: timeoutFailure(timeoutMs) } : outcome;

@@ -47,9 +47,9 @@ export function boundedFetch(options: FetchOptions): Fetch {
     }
     const said = elsewhere ?? (await readStart(response.body!, MAX_ERROR_BYTES));
     const text = redact(said, options.secrets);
-    const { status, statusText, headers } = response;
+    const { status } = response;
     if (options.throwRefusals && init?.method === "POST" && status !== 401) throw new RefusedPostError(status, text);
-    return new Response(nullBody(status) ? null : text, { status, statusText, headers: withoutLength(headers) });
+    return withText(response, text);
   };
 }
 
@@ -75,15 +75,13 @@ function redirectNote({ status, headers }: Response, from: string | URL): string
   return `redirects to ${origin}${pathname}, which is not followed`;
 }
 
-function nullBody(status: number): boolean {
-  return status === 204 || status === 205 || status === 304;
-}
+const WITHOUT_BODY = new Set([204, 205, 304]);
 
-/** The text is decoded and may be shorter. */
-function withoutLength(headers: Headers): Headers {
+/** The response with its body as it was read: decoded, and perhaps shorter than its headers say. */
+export function withText({ status, statusText, headers }: Response, text: string): Response {
   const kept = new Headers(headers);
   for (const name of ["content-length", "content-encoding", "transfer-encoding"]) kept.delete(name);
-  return kept;
+  return new Response(WITHOUT_BODY.has(status) ? null : text, { status, statusText, headers: kept });
 }
 
 async function readStart(body: ReadableStream<Uint8Array>, maxBytes: number): Promise<string> {

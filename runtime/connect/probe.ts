@@ -51,12 +51,19 @@ const PROBE_ID = 1_000_000_000;
 /** After an answer with a wrong id, how long the right one may still come. */
 const WRONG_ID_GRACE_MS = 250;
 
-function probeRequest(id: number, version: string, identity: ClientIdentity): JSONRPCMessage {
-  const _meta = {
+export const CLIENT_CAPABILITIES = "io.modelcontextprotocol/clientCapabilities";
+
+/** What every request to a modern server says of its client. */
+export function requestMeta(version: string, { clientInfo, capabilities }: ClientIdentity) {
+  return {
     "io.modelcontextprotocol/protocolVersion": version,
-    "io.modelcontextprotocol/clientInfo": identity.clientInfo,
-    "io.modelcontextprotocol/clientCapabilities": identity.capabilities,
+    "io.modelcontextprotocol/clientInfo": clientInfo,
+    [CLIENT_CAPABILITIES]: capabilities,
   };
+}
+
+function probeRequest(id: number, version: string, identity: ClientIdentity): JSONRPCMessage {
+  const _meta = requestMeta(version, identity);
   return { jsonrpc: "2.0", id, method: "server/discover", params: { _meta } };
 }
 

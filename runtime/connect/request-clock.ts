@@ -4,9 +4,7 @@
  */
 import { timeoutFailure } from "./failure.ts";
 import type { RequestOptions, RequestOutcome } from "./session.ts";
-
-/** Node's timers take no more. */
-export const MAX_TIMER_MS = 2_147_483_647;
+import { MAX_TIMER_MS } from "./waiting.ts";
 
 /** What a person does for requests before they can be sent: resolves when it is done, undefined where nobody does anything. */
 export type Busy = () => Promise<void> | undefined;
@@ -60,27 +58,36 @@ export class RequestClock {
   }
 }
 
+/** Options of a request whose time is decided: `timeoutMs` is one that a timer takes. */
+export type TimedOptions = RequestOptions & { readonly timeoutMs: number };
+
+/** The options with `clock`, which progress restarts, in place of their time limit; any of `ends` ends the request too. */
+export function underClock(clock: RequestClock, options: TimedOptions, ...ends: AbortSignal[]): TimedOptions {
+  const { signal, onProgress } = options;
+  return {
+    ...options,
+    timeoutMs: MAX_TIMER_MS,
+    signal: AbortSignal.any([clock.signal, ...ends, ...(signal ? [signal] : [])]),
+    ...(onProgress && {
+      onProgress: (progress) => {
+        clock.restart();
+        onProgress(progress);
+      },
+    }),
+  };
+}
+
 /** Sends a request whose time does not run out while its connection is `busy`. */
 export async function sendInTime(
   busy: Busy | undefined,
-  options: RequestOptions & { readonly timeoutMs: number },
-  send: (options: RequestOptions) => Promise<RequestOutcome>,
+  options: TimedOptions,
+  send: (options: TimedOptions) => Promise<RequestOutcome>,
 ): Promise<RequestOutcome> {
   if (busy === undefined) return send(options);
-  const { timeoutMs, signal, onProgress } = options;
+  const { timeoutMs, signal } = options;
   const clock = new RequestClock(timeoutMs, busy);
   try {
-    const outcome = await send({
-      ...options,
-      timeoutMs: MAX_TIMER_MS,
-      signal: AbortSignal.any([clock.signal, ...(signal ? [signal] : [])]),
-      ...(onProgress && {
-        onProgress: (progress) => {
-          clock.restart();
-          onProgress(progress);
-        },
-      }),
-    });
+    const outcome = await send(underClock(clock, options));
     const isOverdue = !outcome.ok && clock.signal.aborted && signal?.aborted !== true;
     return isOverdue ? { ok: false, failure: timeoutFailure(timeoutMs) } : outcome;
   } finally {

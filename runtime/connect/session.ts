@@ -12,11 +12,12 @@ import type { AnswerQuestion } from "./input-required.ts";
 import { withoutResultType } from "./message.ts";
 import type { NoticeStream } from "./notice-stream.ts";
 import { type ClientIdentity, MODERN_VERSION } from "./probe.ts";
-import { type Busy, MAX_TIMER_MS, sendInTime } from "./request-clock.ts";
+import { type Busy, sendInTime, type TimedOptions } from "./request-clock.ts";
 import { type ResultSlot, withSlot } from "./result-slot.ts";
 import type { StdioTransport } from "./stdio.ts";
 import { type Listening, type NoticeFilter, openListening } from "./subscriptions.ts";
 import { type EraVerdict, type Opening, priorOf } from "./verdict.ts";
+import { MAX_TIMER_MS } from "./waiting.ts";
 
 export interface RequestOptions {
   readonly signal?: AbortSignal | undefined;
@@ -215,18 +216,18 @@ export class Session {
   ): Promise<RequestOutcome> {
     const { direct, requestTimeoutMs } = this.#settings;
     const timed = { ...options, timeoutMs: Math.min(options.timeoutMs ?? requestTimeoutMs, MAX_TIMER_MS) };
-    const send = (during: RequestOptions) => this.#send(method, params, during);
+    const send = (during: TimedOptions) => this.#send(method, params, during);
     return direct ? direct.during(method, params, timed, send) : sendInTime(this.#open.busy, timed, send);
   }
 
   async #send(
     method: string,
     params: Record<string, unknown> | undefined,
-    options: RequestOptions,
+    options: TimedOptions,
   ): Promise<RequestOutcome> {
     const takesQuestions = this.verdict.era === "modern" && this.#settings.answer !== undefined;
     const slot: ResultSlot = { takesQuestions };
-    const timeoutMs = Math.min(options.timeoutMs ?? this.#settings.requestTimeoutMs, MAX_TIMER_MS);
+    const { timeoutMs } = options;
     const inSession = this.#exchange.sessionId !== undefined;
     try {
       const answer = await this.client.request({ method, params: withSlot(params, slot) }, asItComes, {

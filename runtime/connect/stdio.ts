@@ -7,6 +7,7 @@
  * The child and its pipes hold the host process only while `hold(true)`, so a program that awaits nothing ends.
  */
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
+import { jsonIn } from "../../schemas/json.ts";
 import type { OversizeMessage } from "./exchange.ts";
 import { brokenPipe, LineWriter } from "./line-writer.ts";
 import { LineReader } from "./lines.ts";
@@ -236,12 +237,7 @@ function parseLine(line: Buffer): unknown {
   let at = 0;
   while (at < line.length && line[at]! <= 32) at++;
   if (line[at] !== 0x7b && line[at] !== 0x5b) return undefined;
-  try {
-    return JSON.parse(line.toString("utf8"));
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  return jsonIn(line.toString("utf8"));
 }
 
 async function launch(server: ResolvedStdio): Promise<ChildProcess> {

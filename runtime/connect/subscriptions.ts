@@ -10,6 +10,7 @@ import { canonicalJson } from "../../schemas/canonical.ts";
 import { isRecord } from "../../schemas/record.ts";
 import type { Failure } from "./failure.ts";
 import type { NoticeStream } from "./notice-stream.ts";
+import { TASKS_EXTENSION } from "./task-subscription.ts";
 import type { EraVerdict } from "./verdict.ts";
 
 /** Kinds of notices. `tasks` are the ids of tasks whose status is wanted. */
@@ -56,7 +57,6 @@ type ListeningClient = Pick<Sdk.Client, "listen">;
 
 /** How long a server may take to acknowledge a stream. The SDK's timer keeps a program going for as long. */
 const ACKNOWLEDGE_MS = 5000;
-const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
 
 /** Asks a server for a stream with what it can send of `filter`. A legacy one sends its notices unasked. */
 export async function openListening(

@@ -4,16 +4,21 @@
  */
 import type { JSONRPCRequest } from "@modelcontextprotocol/client";
 import { isRecord } from "../../schemas/record.ts";
+import { CLIENT_CAPABILITIES } from "./probe.ts";
 
-const CAPABILITIES = "io.modelcontextprotocol/clientCapabilities";
+/** The extension for tasks of 2026-07-28 (SEP-2663). */
+export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
 
 export function declaringTasks(message: JSONRPCRequest): JSONRPCRequest {
   const { params } = message;
   const wanted = message.method === "subscriptions/listen" ? params?.["notifications"] : undefined;
   const meta = params?._meta;
   if (!isRecord(wanted) || !("taskIds" in wanted) || !isRecord(meta)) return message;
-  const capabilities = isRecord(meta[CAPABILITIES]) ? meta[CAPABILITIES] : {};
+  const capabilities = isRecord(meta[CLIENT_CAPABILITIES]) ? meta[CLIENT_CAPABILITIES] : {};
   const others = isRecord(capabilities["extensions"]) ? capabilities["extensions"] : {};
-  const extensions = { ...others, "io.modelcontextprotocol/tasks": {} };
-  return { ...message, params: { ...params, _meta: { ...meta, [CAPABILITIES]: { ...capabilities, extensions } } } };
+  const extensions = { ...others, [TASKS_EXTENSION]: {} };
+  return {
+    ...message,
+    params: { ...params, _meta: { ...meta, [CLIENT_CAPABILITIES]: { ...capabilities, extensions } } },
+  };
 }

@@ -1,5 +1,8 @@
 /** Waiting that ends: by its time limit, or because the caller gave up. */
 
+/** Node's timers take no more. */
+export const MAX_TIMER_MS = 2_147_483_647;
+
 export class OverdueError extends Error {}
 
 /** Rejects when the time is up or the signal is aborted: a transport that is closed may leave its `start` unsettled. */

@@ -6,7 +6,7 @@ import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parentPort, workerData } from "node:worker_threads";
 import type { CheckFinding, CheckRequest, ScriptCheckModule } from "../../schemas/script-finding.ts";
-import { stripTypes } from "./strip-types.ts";
+import { notChecked, stripTypes } from "./strip-types.ts";
 
 export interface WorkerRequest {
   readonly id: number;
@@ -38,7 +38,7 @@ const opened = existsSync(fileURLToPath(checkModule))
 opened?.catch(() => {});
 
 async function read({ id, source, plain, check }: WorkerRequest): Promise<WorkerReply> {
-  const stripped = plain ? ({ ok: true, js: source } as const) : await stripTypes(source);
+  const stripped = await stripTypes(source, plain);
   const js = stripped.ok ? stripped.js : source;
   const syntax = stripped.ok ? [] : [stripped.finding];
   if (check === undefined || opened === undefined) return { id, js, findings: syntax, checked: false };
@@ -47,8 +47,7 @@ async function read({ id, source, plain, check }: WorkerRequest): Promise<Worker
     return { id, js, findings: findings.length > 0 ? findings : syntax, checked: true };
   } catch (error) {
     // TypeScript itself gave up on the script, or could not be loaded: a reason to tell, not one to stop a script that may be right.
-    const message = `types were not checked: ${error instanceof Error ? error.message : String(error)}`;
-    const told = { severity: "warning", kind: "types", message, line: 1, column: 1 } as const;
+    const told = notChecked(error instanceof Error ? error.message : String(error));
     return { id, js, findings: [...syntax, told], checked: false };
   }
 }

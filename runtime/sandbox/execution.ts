@@ -4,6 +4,7 @@
  * way is cancelled.
  */
 import { nearestAll } from "../../schemas/nearest.ts";
+import { isRecord } from "../../schemas/record.ts";
 import { type HostFunction, lookupFunctions, type SandboxHost } from "./host.ts";
 import type { PooledWorker, WorkerUser } from "./pool.ts";
 import type {
@@ -261,8 +262,4 @@ function settlementOf(id: number, name: string, value: unknown): Settlement {
     );
   }
   return { id, ok: true, json, ...(alias && { alias: true as const }) };
-}
-
-function isRecord(value: unknown): boolean {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

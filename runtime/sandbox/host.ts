@@ -2,6 +2,7 @@
  * What a sandbox's scripts may reach: an interface, so that an embedder can offer whatever it likes and tests need no servers.
  * Nothing of it is called until a script asks, so a host with thousands of tools costs a script nothing.
  */
+import { DEFAULT_SEARCH_LIMIT } from "../../schemas/search-query.ts";
 
 export interface HostCallContext {
   /** Aborted when the script ends, however that happens. */
@@ -62,9 +63,6 @@ export function globalNames({ globals = {} }: SandboxHost): string[] {
   return names;
 }
 
-/** Default number of results of `searchTools()`. */
-const SEARCH_LIMIT = 8;
-
 /** The functions that look tools up, by the names they have in scripts. */
 export function lookupFunctions(tools: SandboxTools): Readonly<Record<string, HostFunction>> {
   const text = (name: string, what: string, value: unknown) => {
@@ -80,7 +78,7 @@ export function lookupFunctions(tools: SandboxTools): Readonly<Record<string, Ho
       if (namespace != null && typeof namespace !== "string")
         throw new TypeError("searchTools(): namespace is a string");
       return tools.search(text("searchTools", "a query", query), {
-        limit: (limit as number | null | undefined) ?? SEARCH_LIMIT,
+        limit: (limit as number | null | undefined) ?? DEFAULT_SEARCH_LIMIT,
         ...(typeof namespace === "string" && { namespace }),
       });
     },

@@ -2,7 +2,7 @@
  * A run as it is shown: within a number of tokens, the rest in an owner-only file, images saved and named. The layout is that of
  * Pi's codemode results, so that a model reads both alike. What a program gets (`RunResult`) is never cut.
  */
-import { formatSize } from "../limits/mime.ts";
+import { extensionFor, formatSize } from "../limits/mime.ts";
 import type { OutputStore } from "../limits/output-store.ts";
 import { limitOutput } from "../limits/result.ts";
 import type { ImageType, OutputItem } from "./protocol.ts";
@@ -34,12 +34,6 @@ export interface ShowOptions {
 
 const DEFAULT_TOKENS = 10_000;
 const BYTES_A_TOKEN = 4;
-const EXTENSIONS: Readonly<Record<ImageType, string>> = {
-  "image/png": ".png",
-  "image/jpeg": ".jpg",
-  "image/gif": ".gif",
-  "image/webp": ".webp",
-};
 
 /** Cuts and saves. A file that can't be written is said in the text, and nothing else fails. */
 export async function showRun(result: RunResult, options: ShowOptions): Promise<ShownRun> {
@@ -68,7 +62,7 @@ export async function showRun(result: RunResult, options: ShowOptions): Promise<
 async function saveImage(item: OutputItem & { type: "image" }, store: OutputStore): Promise<ShownItem> {
   const bytes = Buffer.from(item.data, "base64");
   const what = `${item.mimeType}, ${formatSize(bytes.length)}`;
-  const saved = await store.save(bytes, EXTENSIONS[item.mimeType]);
+  const saved = await store.save(bytes, extensionFor(item.mimeType));
   return saved.ok
     ? { ...item, text: `[Image saved to ${saved.path} (${what})]`, path: saved.path }
     : { ...item, text: `[Image (${what}) could not be saved: ${saved.reason}]` };

@@ -10,7 +10,7 @@ import { plainToolName } from "../../schemas/names.ts";
 import { nearest } from "../../schemas/nearest.ts";
 import type { CheckedTool, CheckFinding, ScriptFinding, TypecheckMode } from "../../schemas/script-finding.ts";
 import type { WorkerReply, WorkerRequest, WorkerSettings } from "./checker-worker.ts";
-import { isPlainJavaScript, stripTypes } from "./strip-types.ts";
+import { isPlainJavaScript, notChecked, stripTypes } from "./strip-types.ts";
 
 export type { ScriptFinding, TypecheckMode } from "../../schemas/script-finding.ts";
 
@@ -231,9 +231,8 @@ async function withoutThread(
   timeoutMs: number,
 ): Promise<CheckedScript> {
   const reason = why === "late" ? `it took longer than ${timeoutMs} ms` : "the thread for it ended";
-  const message = `types were not checked: ${reason}`;
-  const told = { severity: "warning", kind: "types", message, line: 1, column: 1 } as const;
-  const stripped = plain ? ({ ok: true, js: source } as const) : await stripTypes(source);
+  const told = notChecked(reason);
+  const stripped = await stripTypes(source, plain);
   return stripped.ok
     ? { js: stripped.js, findings: [told], checked: false }
     : { js: source, findings: [stripped.finding, told], checked: false };

@@ -2,6 +2,7 @@
  * What a script says about itself before it runs: its options line. Lines stay where they are, so that a place in an error is one
  * in what was given. A script that came in a markdown fence, or as `{"code": …}`, is taken out of it: neither is ever a script of its own.
  */
+import { MAX_TIMER_MS } from "../connect/waiting.ts";
 
 export interface SourceOptions {
   /** Tokens of output shown, 4 characters each. */
@@ -15,8 +16,6 @@ export type ParsedSource =
 
 const PREFIX = "// @options:";
 const FIELDS = { max_output_tokens: "maxOutputTokens", timeout_ms: "timeoutMs" } as const;
-/** The longest delay of a timer. */
-const MOST_MS = 2_147_483_647;
 
 /** Options and code of a script; the options line is left empty. Errors: no code, a wrong or misplaced options line. */
 export function parseSource(input: string): ParsedSource {
@@ -75,7 +74,7 @@ function parseOptions(json: string): SourceOptions | string {
     if (!Object.hasOwn(FIELDS, key)) return `takes ${known}, and not ${JSON.stringify(key)}`;
     const number = given as number;
     const least = key === "timeout_ms" ? 1 : 0;
-    const most = key === "timeout_ms" ? MOST_MS : Number.MAX_SAFE_INTEGER;
+    const most = key === "timeout_ms" ? MAX_TIMER_MS : Number.MAX_SAFE_INTEGER;
     if (!Number.isSafeInteger(number) || number < least || number > most) {
       return `${key} is a whole number from ${least} to ${most}`;
     }

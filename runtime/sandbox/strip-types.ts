@@ -8,6 +8,11 @@
 import { Script } from "node:vm";
 import type { ScriptFinding } from "../../schemas/script-finding.ts";
 
+/** What is told of a script whose types could not be checked. */
+export function notChecked(reason: string): ScriptFinding {
+  return { severity: "warning", kind: "types", message: `types were not checked: ${reason}`, line: 1, column: 1 };
+}
+
 export type Stripped =
   | { readonly ok: true; readonly js: string }
   | { readonly ok: false; readonly finding: ScriptFinding };
@@ -26,8 +31,9 @@ export function isPlainJavaScript(source: string): boolean {
   return (at < 0 || opens < 0 || source.lastIndexOf(">") < opens) && isFunctionBody(source);
 }
 
-/** The script without types. An error tells the first thing that is wrong. */
-export async function stripTypes(source: string): Promise<Stripped> {
+/** The script without types; `plain` JavaScript as it is. An error tells the first thing that is wrong. */
+export async function stripTypes(source: string, plain = false): Promise<Stripped> {
+  if (plain) return { ok: true, js: source };
   const { transformSync } = await import("amaro");
   let js: string;
   try {

@@ -8,6 +8,7 @@ import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
+import { jsonIn } from "../../schemas/json.ts";
 import { isRecord } from "../../schemas/record.ts";
 
 export interface Holder {
@@ -108,21 +109,12 @@ async function readNote(file: string): Promise<Note | undefined> {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw error;
   }
-  const value = parse(text);
+  // No JSON: a claim that its writer didn't get to write whole.
+  const value = jsonIn(text);
   if (!isRecord(value)) return undefined;
   const { pid, host, started, token } = value;
   const isNote = Number.isSafeInteger(pid) && typeof host === "string" && typeof started === "string";
   return isNote && typeof token === "string" ? ({ pid, host, started, token } as Note) : undefined;
-}
-
-/** Undefined for a claim that its writer didn't get to write whole. */
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }
 
 async function isRenewed(file: string): Promise<boolean> {

@@ -4,11 +4,11 @@
  * is gone when its task has ended; a line about it stays in `ended/` for a day, for `tasks list --all`. A file that is
  * no handle is put aside with a finding and never stops the others.
  */
-import { randomBytes } from "node:crypto";
 import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { byCodeUnit } from "../../schemas/canonical.ts";
 import { type Diagnostic, diagnostic, type Outcome } from "../../schemas/diagnostic.ts";
+import { writeWhole } from "../connect/whole-file.ts";
 import { deadlineOf, handleFileName, readHandle, type TaskHandle, writeHandle } from "./handle-file.ts";
 import { type Claim, claimTask, type Holder, holderOf } from "./handle-lock.ts";
 
@@ -26,6 +26,7 @@ const ENDED_KEPT_MS = 24 * 60 * 60_000;
 const ENDED_KEPT = 200;
 /** Guards and claims of handles that are gone, and halves of writes. */
 const LEFTOVER_MS = 60 * 60_000;
+const FOLDER = { recursive: true, mode: 0o700 } as const;
 
 export class HandleStore {
   readonly folder: string;
@@ -44,7 +45,8 @@ export class HandleStore {
 
   /** Rejects where it can't be written. Without `flush` it survives this process, but perhaps not the machine. */
   async write(handle: TaskHandle, flush = true): Promise<void> {
-    await writeWhole(this.folder, handleFileName(handle), writeHandle(handle), flush);
+    await mkdir(this.folder, FOLDER);
+    await writeWhole(this.pathOf(handle), writeHandle(handle), { flush });
   }
 
   /** The same for a new task; false where there is a handle of that task already, which is left as it is. */
@@ -66,9 +68,11 @@ export class HandleStore {
   /** Takes the handle away; what it was stays for a day. */
   async end(handle: TaskHandle): Promise<void> {
     const past: TaskHandle = { ...handle, answers: [], updatedAt: new Date(this.#now()).toISOString() };
-    await writeWhole(join(this.folder, "ended"), handleFileName(handle), writeHandle(past));
+    const ended = join(this.folder, "ended");
+    await mkdir(ended, FOLDER);
+    await writeWhole(join(ended, handleFileName(handle)), writeHandle(past), { flush: true });
     await rm(this.pathOf(handle), { force: true });
-    if (++this.#ends % ENDED_KEPT === 0) await this.#forgetPast(await this.#readAll(join(this.folder, "ended"), []));
+    if (++this.#ends % ENDED_KEPT === 0) await this.#forgetPast(await this.#readAll(ended, []));
   }
 
   /** Every handle, oldest first, with `all` those that ended too. Those past their time are taken away. */
@@ -176,24 +180,5 @@ async function readBounded(path: string): Promise<string | undefined> {
     return info.isFile() && info.size <= MAX_BYTES ? await file.readFile("utf8") : "";
   } finally {
     await file.close();
-  }
-}
-
-/** Written beside and renamed into place. */
-async function writeWhole(folder: string, name: string, text: string, flush = true): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  const temporary = join(folder, `${name}.${randomBytes(6).toString("hex")}.tmp`);
-  try {
-    const file = await open(temporary, "wx", 0o600);
-    try {
-      await file.writeFile(text);
-      if (flush) await file.sync();
-    } finally {
-      await file.close();
-    }
-    await rename(temporary, join(folder, name));
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
   }
 }

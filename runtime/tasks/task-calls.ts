@@ -15,6 +15,7 @@ import type { Connection } from "../connect/connection.ts";
 import { withoutResultType } from "../connect/message.ts";
 import { withLateListener } from "../connect/result-slot.ts";
 import type { RequestOptions } from "../connect/session.ts";
+import { TASKS_EXTENSION } from "../connect/task-subscription.ts";
 import type { Connections } from "../connections.ts";
 import { ServerError } from "../errors.ts";
 import type { Question } from "../questions.ts";
@@ -63,7 +64,6 @@ export interface Answered {
   readonly forget?: () => Promise<void>;
 }
 
-const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
 const QUIET_CANCEL_MS = 3000;
 /** Servers that a caller of the runtime opens in a way of its own have no configuration to be found again by. */
 const UNCONFIGURED = "unconfigured";

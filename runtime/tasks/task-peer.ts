@@ -9,8 +9,8 @@
 import type { JsonValue } from "@modelcontextprotocol/ext-tasks/core";
 import { CLIENT_CAPABILITIES_META_KEY_V2, withTaskCapabilityV2 } from "@modelcontextprotocol/ext-tasks/core/v2";
 import type { Failure } from "../connect/failure.ts";
-import { MAX_TIMER_MS } from "../connect/request-clock.ts";
 import type { RequestOptions } from "../connect/session.ts";
+import { MAX_TIMER_MS } from "../connect/waiting.ts";
 import type { Connections } from "../connections.ts";
 import { ServerError } from "../errors.ts";
 import type { TaskNotices } from "./task-notices.ts";

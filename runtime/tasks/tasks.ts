@@ -5,8 +5,9 @@
  */
 import type { ToolEntry, ToolTable } from "../../schemas/artifacts/tool-table.ts";
 import { digestOf } from "../../schemas/canonical.ts";
-import { type Diagnostic, diagnostic } from "../../schemas/diagnostic.ts";
-import { type InterpretedResult, interpretResult } from "../calls/results.ts";
+import type { Diagnostic } from "../../schemas/diagnostic.ts";
+import { callNotice } from "../calls/call-notice.ts";
+import { type InterpretedResult, interpretResult, remarksOn } from "../calls/results.ts";
 import type { CallOptions } from "../codegen/v1.ts";
 import type { Connections } from "../connections.ts";
 import { RefusedError, ServerError } from "../errors.ts";
@@ -77,8 +78,7 @@ export class Tasks {
     };
     const answered = await calls.follow(record, known, { options: { signal, timeoutMs, onProgress }, onTaskResult });
     const interpreted = await interpretResult(answered.result, outputSchema);
-    const found = [...interpreted.notices, ...(interpreted.mismatch === undefined ? [] : [interpreted.mismatch])];
-    for (const message of found) this.#note(handle, message);
+    for (const remark of remarksOn(interpreted)) onNotice(callNotice(handle, remark));
     await answered.forget?.();
     return { ...interpreted, taskId };
   }
@@ -117,7 +117,7 @@ export class Tasks {
     const definition = entry === undefined ? undefined : table.definition(entry.name);
     const outputSchema = definition?.ok ? definition.value?.outputSchema : undefined;
     if ((outputSchema === undefined ? "" : digestOf(outputSchema)) !== handle.outputSchema)
-      this.#note(handle, "the tool's output schema is another now than when the task was made");
+      this.#context.onNotice(callNotice(handle, "the tool's output schema is another now than when the task was made"));
     return outputSchema;
   }
 
@@ -138,10 +138,6 @@ export class Tasks {
     const { server, taskId } = handle;
     const message = `server "${server}" speaks another protocol version than when it made ${taskText(taskId)}`;
     throw new ServerError(message, { server, taskId });
-  }
-
-  #note({ name, server, tool }: TaskHandle, message: string): void {
-    this.#context.onNotice(diagnostic("call-notice", `${name}: ${message}`, { server, tool }));
   }
 }
 

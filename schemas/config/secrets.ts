@@ -5,6 +5,7 @@
  * miss some and suspect others, so nothing is refused for it. It prints nothing that it suspects.
  */
 import { expandVariables, isCommandValue, variablesOf } from "../expand.ts";
+import { jsonIn } from "../json.ts";
 import type { Report } from "./fields.ts";
 import { quoted } from "./quote.ts";
 import { OAUTH_SECRETS } from "./server-config.ts";
@@ -117,13 +118,8 @@ function namedParts(name: string, value: string): [string, string][] {
 }
 
 function jsonParts(text: string): [string, string][] {
-  let root: unknown;
-  try {
-    root = JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return [];
-    throw error;
-  }
+  const root = jsonIn(text);
+  if (root === undefined) return [];
   const parts: [string, string][] = [];
   const left: unknown[] = [root];
   for (let next = left.pop(); next !== undefined; next = left.pop()) {

@@ -151,6 +151,9 @@ export interface DroppedServer {
   readonly location: SourceLocation;
 }
 
+/** Bytes of a tool's output that a model reads when nobody says otherwise (Pi's `docs/mcp.md`: 20 KB). */
+export const DEFAULT_MAX_OUTPUT_BYTES = 20_480;
+
 /** Top-level keys of one scope's files. */
 export interface ScopeSettings {
   readonly maxOutputBytes?: number;

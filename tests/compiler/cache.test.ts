@@ -1,9 +1,10 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { cacheFolder, keyedHash } from "../../compiler/cache/folder.ts";
+import { keyedHash } from "../../compiler/cache/folder.ts";
 import { type CachedSnapshot, findSnapshot, freshUntil, storeSnapshot } from "../../compiler/cache/snapshots.ts";
 import type { ServerSnapshot } from "../../compiler/snapshot.ts";
+import { cacheFolder } from "../../schemas/user-folders.ts";
 import { scratchFolder } from "../scratch.ts";
 
 const NOW = 1_000_000;

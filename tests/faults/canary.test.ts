@@ -4,47 +4,16 @@
  * anything it printed. Two exceptions are meant, and asserted: the credentials file, and the result of a call, which
  * reaches the caller as it was sent.
  */
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
-import { type Finished, type Running, Stub, variable, Workspace } from "../cli/pimcp.ts";
+import { Stub, variable } from "../cli/pimcp.ts";
+import { shownAddress } from "../cli/signing-in.ts";
 import { scratchFolder } from "../scratch.ts";
 import { type AuthorizationServer, startAuthorization } from "../servers/authorization.ts";
 import { type EchoingServer, startEchoing } from "../servers/echoing.ts";
 import { eventually, serversDir } from "../servers/run.ts";
-
-/** One that no other text holds and that URL-encoding changes. */
-const canary = (place: string) => `cAn4ry/${place}+Zq9x7W`;
-
-const CANARIES = {
-  envLiteral: canary("env-literal"),
-  envVariable: canary("env-variable"),
-  envDefault: canary("env-default"),
-  envCommand: canary("env-command"),
-  inherited: canary("inherited"),
-  arg: canary("arg"),
-  argVariable: canary("arg-variable"),
-  header: canary("header"),
-  headerCommand: canary("header-command"),
-  bearer: canary("bearer"),
-  basic: canary("basic"),
-  query: canary("query"),
-  userinfo: canary("userinfo"),
-  clientSecret: canary("client-secret"),
-  proxy: canary("proxy"),
-} as const;
-
-/** The spellings in which a canary would be found out. */
-function spellings(secret: string): string[] {
-  const encoded = encodeURIComponent(secret);
-  return [
-    secret,
-    encoded,
-    encodeURIComponent(encoded),
-    JSON.stringify(secret).slice(1, -1),
-    secret.replaceAll("/", "\\/"),
-  ];
-}
+import { CANARIES, command, found, Mine, USERS } from "./canaries.ts";
 
 /** A question that repeats a text wherever it can. */
 function asking(echo: string): object {
@@ -56,65 +25,6 @@ function asking(echo: string): object {
       requestedSchema: { type: "object", properties: { [echo]: { type: "string", title: echo } } },
     },
   };
-}
-
-/** Which of the secrets stand in a text, by name. */
-function found(text: string, secrets: Readonly<Record<string, string>>): string[] {
-  return Object.entries(secrets).flatMap(([name, secret]) =>
-    spellings(secret).some((one) => text.includes(one)) ? [name] : [],
-  );
-}
-
-function filesBelow(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .map((name) => join(folder, name))
-    .filter((path) => statSync(path).isFile());
-}
-
-class Mine {
-  readonly space = new Workspace();
-  /** What was printed by every run, each with its command line. */
-  readonly printed: { readonly command: string; readonly text: string }[] = [];
-  readonly #env: Record<string, string>;
-
-  constructor(env: Record<string, string>) {
-    this.#env = { TMPDIR: join(this.space.root, "tmp"), ...env };
-    mkdirSync(this.#env["TMPDIR"]!);
-  }
-
-  start(...args: string[]): Running {
-    const running = this.space.start(args, { env: this.#env });
-    void running.finished.then(({ stdout, stderr }) => {
-      this.printed.push({ command: args.join(" "), text: `${stdout}\n${stderr}` });
-    });
-    return running;
-  }
-
-  async run(...args: string[]): Promise<Finished> {
-    const finished = await this.start(...args, "--trace", join(this.space.root, "trace.jsonl")).finished;
-    return finished;
-  }
-
-  /** Without those files that the user or the credential store wrote. */
-  leaks(secrets: Readonly<Record<string, string>>, written: readonly string[]): string[] {
-    const files = filesBelow(this.space.root).filter((path) => !written.some((name) => path.endsWith(name)));
-    return [
-      ...files.flatMap((path) => found(path, secrets).map((name) => `${name} in the name ${path}`)),
-      ...files.flatMap((path) => found(readFileSync(path, "utf8"), secrets).map((name) => `${name} in ${path}`)),
-      ...this.printed.flatMap(({ command, text }) =>
-        found(text, secrets).map((name) => `${name} printed by ${command}`),
-      ),
-    ];
-  }
-}
-
-const USERS = ["project/mcp.json", "agent/mcp.json"];
-
-/** A secret file outside of all that is searched, and a command that prints it. */
-function command(secret: string): string {
-  const file = join(scratchFolder(), "secret");
-  writeFileSync(file, secret);
-  return `!cat ${file}`;
 }
 
 describe("a process", () => {
@@ -325,8 +235,7 @@ describe("a sign-in", () => {
 
   async function signedIn(mine: Mine, server: AuthorizationServer, ...args: string[]): Promise<void> {
     const login = mine.start(...args);
-    await eventually(() => /^ {2}https?:\S+$/m.test(login.stderr()), `an address in ${login.stderr()}`);
-    await server.browse(/^ {2}(https?:\S+)$/m.exec(login.stderr())![1]!);
+    await server.browse(await shownAddress(login));
     expect((await login.finished).code).toBe(0);
   }
 
@@ -388,8 +297,7 @@ describe("a sign-in", () => {
     server.faults.authorize = "denied";
     server.faults.denial = `not with ${client.client_secret}`;
     const login = mine.start("login", "o");
-    await eventually(() => /^ {2}https?:\S+$/m.test(login.stderr()), `an address in ${login.stderr()}`);
-    await server.browse(/^ {2}(https?:\S+)$/m.exec(login.stderr())![1]!);
+    await server.browse(await shownAddress(login));
     expect((await login.finished).code).toBe(1);
     expect(mine.leaks({ clientSecret: client.client_secret }, USERS)).toEqual([]);
   });

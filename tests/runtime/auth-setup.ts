@@ -105,3 +105,17 @@ export async function signedIn(server: AuthorizationServer, folder: AgentFolder,
   });
   await connection.close();
 }
+
+/** The finding with which a sign-in fails, as one text. */
+export async function refusal(server: AuthorizationServer, oauth?: OAuthSettings, interactive?: Interactive) {
+  const folder = new AgentFolder();
+  const person = agreeing(server);
+  const auth = { agentDir: folder.path, interactive: interactive ?? person };
+  const outcome = await openGuarded(guarded(server.url, oauth), auth);
+  if (outcome.ok) {
+    await outcome.connection.close();
+    throw new Error("signed in");
+  }
+  const { code, message, notes } = outcome.diagnostic;
+  return { code, said: [message, ...notes].join("; "), visited: person.visited, folder };
+}

@@ -5,11 +5,11 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { stateFolder } from "../../runtime/state-folder.ts";
 import { handleFileName, readHandle, type TaskHandle, writeHandle } from "../../runtime/tasks/handle-file.ts";
 import { HandleStore } from "../../runtime/tasks/handle-store.ts";
 import { TaskRecord } from "../../runtime/tasks/task-record.ts";
 import { createdTask, readTaskState } from "../../runtime/tasks/task-state.ts";
+import { stateFolder } from "../../schemas/user-folders.ts";
 import { scratchFolder } from "../scratch.ts";
 import { handleOf, START } from "./tasks-following.ts";
 

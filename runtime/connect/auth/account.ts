@@ -3,14 +3,13 @@
  * another was shown. Never to be stored or shown as it is.
  */
 import { AuthError } from "./auth-error.ts";
-import { fileStore } from "./store.ts";
 import { credentialKey } from "./store-file.ts";
-import { keyringStore } from "./store-keyring.ts";
+import { credentialStore } from "./store-keyring.ts";
 
 /** The same for as long as a sign-in of ours lasts; changes with each refresh of another's. Undefined where nobody is signed in. */
 export async function accountOf(agentDir: string, server: string, url: URL): Promise<string | undefined> {
   try {
-    const stored = await keyringStore(fileStore(agentDir), agentDir, "as-before").read(credentialKey(server, url));
+    const stored = await credentialStore(agentDir).read(credentialKey(server, url));
     return stored?.tokens?.grant ?? stored?.tokens?.access_token;
   } catch (error) {
     // Credentials that can't be read are found and said by the connection that needs them.

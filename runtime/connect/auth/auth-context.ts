@@ -36,6 +36,11 @@ export interface AccessToken {
   readonly dpop?: Sdk.DpopSession | undefined;
 }
 
+/** Milliseconds before their end at which tokens are renewed: short-lived ones in the last tenth of their life. */
+export function renewalMarginMs(lifetimeMs: number): number {
+  return Math.min(30_000, lifetimeMs / 10);
+}
+
 /** Where a connection's access tokens come from. Rejects with `AuthError` alone. */
 export interface TokenSource {
   /** What is at hand, or can be had without anybody; undefined where nobody has signed in. */

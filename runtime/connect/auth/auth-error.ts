@@ -9,6 +9,9 @@ export type AuthErrorCode = Extract<
   "sign-in-needed" | "sign-in-failed" | "credentials-unusable" | "credentials-unwritable" | "server-unavailable"
 >;
 
+/** What helps where a server sends us to the wrong authorization server. */
+export const OVERRIDE_HINT = "if the server names the wrong authorization server, set oauth.authServerMetadataUrl";
+
 export class AuthError extends Error {
   readonly code: AuthErrorCode;
   /** What helps. */

@@ -4,10 +4,11 @@
  * leaves an origin, waits 15 s, and reads 1 MiB. Failures to reach anyone become `AuthError`s; the caller's own
  * signal ends a wait of the caller, never a request, whose answer may hold the only copy of a token.
  */
+import { jsonIn } from "../../../schemas/json.ts";
 import { isRecord } from "../../../schemas/record.ts";
 import { BodyTooLongError } from "../failure.ts";
-import type { Fetch } from "../http-fetch.ts";
-import { AuthError } from "./auth-error.ts";
+import { type Fetch, withText } from "../http-fetch.ts";
+import { AuthError, OVERRIDE_HINT } from "./auth-error.ts";
 
 const TIMEOUT_MS = 15_000;
 const MAX_BYTES = 1024 * 1024;
@@ -90,13 +91,7 @@ async function whole(response: Response, url: URL, learn: (secret: string) => vo
   }
   const text = Buffer.concat(chunks).toString("utf8");
   for (const secret of secretsReceived(text)) learn(secret);
-  const plain = new Headers(headers);
-  for (const name of ["content-length", "content-encoding", "transfer-encoding"]) plain.delete(name);
-  return new Response(status === 204 || status === 205 || status === 304 ? null : text, {
-    status,
-    statusText,
-    headers: plain,
-  });
+  return withText(response, text);
 }
 
 const SECRET_PARAMETERS = [
@@ -123,24 +118,13 @@ function secretsReceived(text: string): string[] {
   return SECRET_MEMBERS.map((name) => answer[name]).filter((value) => typeof value === "string");
 }
 
-function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
-}
-
 /** Without what an address may carry besides. */
 export function place(url: URL): string {
   return url.host === "" ? `${url.protocol}…` : `${url.origin}${url.pathname}`;
 }
 
 function failed(message: string): AuthError {
-  return new AuthError("sign-in-failed", message, {
-    notes: ["if the server names the wrong authorization server, set oauth.authServerMetadataUrl"],
-  });
+  return new AuthError("sign-in-failed", message, { notes: [OVERRIDE_HINT] });
 }
 
 function unreachable(url: URL, cause: unknown): AuthError {

@@ -6,16 +6,21 @@
 /** Whether a program was started to open `url`. */
 export async function openInBrowser(url: URL, env: NodeJS.ProcessEnv): Promise<boolean> {
   if (!/^https?:$/.test(url.protocol) || !hasBrowser(env)) return false;
-  const { default: open } = await import("open");
   try {
-    const opener = await open(url.href);
-    // It may still fail to find a browser; an error without a listener would end this process.
-    opener.on("error", () => {});
+    await startBrowser(url.href);
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== undefined) return false;
     throw error;
   }
+}
+
+/** Rejects when it can't be tried. `open` is loaded with the first address. */
+export async function startBrowser(href: string): Promise<void> {
+  const { default: open } = await import("open");
+  const opener = await open(href);
+  // It may still fail to find a browser; an error without a listener would end this process.
+  opener.on("error", () => {});
 }
 
 /** On Linux and the like a desktop, or a browser of the person's choice. */

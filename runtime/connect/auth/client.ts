@@ -20,6 +20,11 @@ export interface ClientIdentity {
   readonly origin: "configured" | "registered" | "document";
 }
 
+/** As the SDK's functions take it. */
+export function clientInformation({ redirect_uris: uris = [], ...client }: StoredClient) {
+  return { ...client, redirect_uris: [...uris] };
+}
+
 const DEFAULT_CALLBACK = "http://127.0.0.1/callback";
 /** The sign-in is Pi's, so is the document: credentials are shared. */
 const PI_DOCUMENTS = "https://pi.dev/oauth";

@@ -13,9 +13,9 @@ import { authFetch } from "./auth-fetch.ts";
 import { authorizedFetch } from "./authorized-fetch.ts";
 import type { Interactive } from "./interactive.ts";
 import { MachineSource } from "./machine-source.ts";
-import { type CredentialStore, fileStore } from "./store.ts";
+import type { CredentialStore } from "./store.ts";
 import { credentialKey } from "./store-file.ts";
-import { keyringStore } from "./store-keyring.ts";
+import { credentialStore } from "./store-keyring.ts";
 import { StoredSource } from "./stored-source.ts";
 
 export interface AuthOptions {
@@ -84,9 +84,8 @@ export function createAuth(options: AuthOptions): Auth {
   return Object.assign(hook, { settled });
 }
 
-/** The store that a server's credentials are in. */
-export function openStore({ agentDir, signIns, store }: AuthOptions): CredentialStore {
-  return store ?? keyringStore(fileStore(agentDir), agentDir, signIns ?? "as-before");
+function openStore({ agentDir, signIns, store }: AuthOptions): CredentialStore {
+  return store ?? credentialStore(agentDir, signIns);
 }
 
 export async function authContext(

@@ -7,6 +7,7 @@ import type * as Sdk from "@modelcontextprotocol/client";
 import type { AuthContext, Challenge } from "./auth-context.ts";
 import { AuthError } from "./auth-error.ts";
 import type { AuthorizationServer } from "./discover.ts";
+import type { Credentials } from "./store-file.ts";
 
 const ALGORITHM = { name: "ECDSA", namedCurve: "P-256" };
 
@@ -27,6 +28,11 @@ export function wantsDpop({ oauth }: AuthContext, as: AuthorizationServer, chall
     );
   }
   return oauth.dpop === true || (asked && offered);
+}
+
+/** The key that stored tokens are bound to, where they are. */
+export function boundKey({ tokens, dpopKey }: Credentials): JsonWebKey | undefined {
+  return tokens?.token_type?.toLowerCase() === "dpop" ? dpopKey : undefined;
 }
 
 export interface DpopKey {

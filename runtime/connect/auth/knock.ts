@@ -5,7 +5,7 @@
  */
 import { CLIENT_INFO } from "../connect-task.ts";
 import type { Fetch } from "../http-fetch.ts";
-import { MODERN_VERSION } from "../probe.ts";
+import { MODERN_VERSION, requestMeta } from "../probe.ts";
 
 export interface Reception {
   readonly status: number;
@@ -35,7 +35,8 @@ export async function knock(fetch: Fetch, url: URL, signal: AbortSignal | undefi
   const { session, ...greeting } = await ask("initialize", params);
   if (greeting.status >= 400) {
     // A server of 2026-07-28 alone knows no greeting.
-    const { status, text } = await ask("tools/list", modernParams(), modernHeaders("tools/list"));
+    const _meta = requestMeta(MODERN_VERSION, { clientInfo: CLIENT_INFO, capabilities: {} });
+    const { status, text } = await ask("tools/list", { _meta }, modernHeaders("tools/list"));
     return status < 400 || status === 403 ? { status, text } : greeting;
   }
   const inSession = { "mcp-protocol-version": LEGACY_VERSION, ...(session !== null && { "mcp-session-id": session }) };
@@ -46,15 +47,6 @@ export async function knock(fetch: Fetch, url: URL, signal: AbortSignal | undefi
     await ended.then((answer) => answer.body?.cancel()).catch(() => undefined);
   }
   return status === 403 ? { status, text } : greeting;
-}
-
-function modernParams(): object {
-  const _meta = {
-    "io.modelcontextprotocol/protocolVersion": MODERN_VERSION,
-    "io.modelcontextprotocol/clientInfo": CLIENT_INFO,
-    "io.modelcontextprotocol/clientCapabilities": {},
-  };
-  return { _meta };
 }
 
 function modernHeaders(method: string): Record<string, string> {

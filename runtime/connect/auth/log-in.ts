@@ -12,7 +12,7 @@ import type { AccessToken, AuthContext, Challenge, TokenSource } from "./auth-co
 import { authorizedFetch } from "./authorized-fetch.ts";
 import { type AuthOptions, authContext } from "./create-auth.ts";
 import { discover } from "./discover.ts";
-import { dpopSession } from "./dpop.ts";
+import { boundKey, dpopSession } from "./dpop.ts";
 import type { Interactive } from "./interactive.ts";
 import { knock } from "./knock.ts";
 import { signIn } from "./sign-in.ts";
@@ -86,13 +86,13 @@ class FreshSignIn implements TokenSource {
   }
 
   async token(): Promise<AccessToken | undefined> {
-    const { tokens, dpopKey } = this.credentials ?? {};
+    const { tokens } = this.credentials ?? {};
     if (tokens === undefined) return undefined;
-    const isBound = dpopKey !== undefined && tokens.token_type?.toLowerCase() === "dpop";
+    const dpopKey = this.credentials && boundKey(this.credentials);
     return {
       value: tokens.access_token,
       scope: tokens.scope,
-      ...(isBound && { dpop: await dpopSession(this.#context.sdk, dpopKey) }),
+      ...(dpopKey && { dpop: await dpopSession(this.#context.sdk, dpopKey) }),
     };
   }
 

@@ -12,7 +12,7 @@ import type { ResolvedHttp } from "../resolve.ts";
 import type { AuthContext } from "./auth-context.ts";
 import { AuthError } from "./auth-error.ts";
 import { isSecure } from "./auth-fetch.ts";
-import { knownClient } from "./client.ts";
+import { clientInformation, knownClient } from "./client.ts";
 import { type AuthOptions, authContext } from "./create-auth.ts";
 import { type AuthorizationServer, rediscover } from "./discover.ts";
 import type { Credentials, StoredClient } from "./store-file.ts";
@@ -89,8 +89,7 @@ async function askToRevoke(
   const headers = new Headers({ "content-type": "application/x-www-form-urlencoded" });
   const params = new URLSearchParams({ token, token_type_hint: hint });
   const methods = as?.metadata?.token_endpoint_auth_methods_supported ?? [];
-  const known = { ...client, redirect_uris: [...(client.redirect_uris ?? [])] };
-  prove(client, context.sdk.selectClientAuthMethod(known, methods), headers, params);
+  prove(client, context.sdk.selectClientAuthMethod(clientInformation(client), methods), headers, params);
   const response = await context.fetch(url, { method: "POST", headers, body: params.toString() });
   return response.status;
 }

@@ -5,14 +5,19 @@
  */
 import type * as Sdk from "@modelcontextprotocol/client";
 import type { OAuthSettings } from "../../../schemas/config/server-config.ts";
-import type { AccessToken, AuthContext, Challenge, TokenSource } from "./auth-context.ts";
+import {
+  type AccessToken,
+  type AuthContext,
+  type Challenge,
+  renewalMarginMs,
+  type TokenSource,
+} from "./auth-context.ts";
 import { AuthError } from "./auth-error.ts";
 import { configuredClient } from "./client.ts";
 import { type AuthorizationServer, discover } from "./discover.ts";
 import { newDpopKey, wantsDpop } from "./dpop.ts";
 import { oauthFailure } from "./oauth-failure.ts";
 
-const MARGIN_MS = 30_000;
 const JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer";
 
 interface Issued {
@@ -84,7 +89,7 @@ export class MachineSource implements TokenSource {
       const bound = tokens.token_type.toLowerCase() === "dpop" ? dpop : undefined;
       const token = { value: tokens.access_token, scope: tokens.scope ?? scope, dpop: bound };
       const lifetimeMs = (tokens.expires_in ?? 3600) * 1000;
-      this.#issued = { token, expiresAt: now() + lifetimeMs - Math.min(MARGIN_MS, lifetimeMs / 10) };
+      this.#issued = { token, expiresAt: now() + lifetimeMs - renewalMarginMs(lifetimeMs) };
       return token;
     } catch (error) {
       throw oauthFailure(sdk, error, "asking for a token");

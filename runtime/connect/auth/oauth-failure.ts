@@ -1,9 +1,7 @@
 /** What authorization servers and the SDK's own checks refuse, as `AuthError`s: told apart by class and code. */
 import type * as Sdk from "@modelcontextprotocol/client";
 import { printableLine } from "../redact.ts";
-import { AuthError } from "./auth-error.ts";
-
-const OVERRIDE_HINT = "if the server names the wrong authorization server, set oauth.authServerMetadataUrl";
+import { AuthError, OVERRIDE_HINT } from "./auth-error.ts";
 
 /** `doing` follows "while ". An `AuthError` stays what it is. */
 export function oauthFailure(sdk: typeof Sdk, error: unknown, doing: string): AuthError {

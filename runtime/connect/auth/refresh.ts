@@ -7,7 +7,7 @@
 import type * as Sdk from "@modelcontextprotocol/client";
 import type { AuthContext } from "./auth-context.ts";
 import { AuthError } from "./auth-error.ts";
-import { type ClientIdentity, issuerOf, knownClient } from "./client.ts";
+import { type ClientIdentity, clientInformation, issuerOf, knownClient } from "./client.ts";
 import { type AuthorizationServer, isSameIssuer, rediscover } from "./discover.ts";
 import { dpopSession } from "./dpop.ts";
 import { oauthFailure } from "./oauth-failure.ts";
@@ -75,7 +75,7 @@ async function ask(
   try {
     return (await sdk.refreshAuthorization(as.url, {
       ...(as.metadata && { metadata: as.metadata }),
-      clientInformation: { ...client, redirect_uris: [...(client.redirect_uris ?? [])] },
+      clientInformation: clientInformation(client),
       refreshToken,
       ...(as.resource !== undefined && { resource: as.resource }),
       ...(dpop && { dpop }),

@@ -8,7 +8,7 @@ import { printableLine } from "../redact.ts";
 import type { AuthContext, Challenge } from "./auth-context.ts";
 import { AuthError } from "./auth-error.ts";
 import { isSecure, place } from "./auth-fetch.ts";
-import { type ClientIdentity, callbackSettings, clientFor, ownCallbackPath } from "./client.ts";
+import { type ClientIdentity, callbackSettings, clientFor, clientInformation, ownCallbackPath } from "./client.ts";
 import { type AuthorizationServer, discover } from "./discover.ts";
 import { type DpopKey, newDpopKey, wantsDpop } from "./dpop.ts";
 import type { Callback, Interactive } from "./interactive.ts";
@@ -98,7 +98,7 @@ async function authorize(
 ): Promise<StoredTokens> {
   const known = {
     ...(as.metadata && { metadata: as.metadata }),
-    clientInformation: { ...client, redirect_uris: [...(client.redirect_uris ?? [])] },
+    clientInformation: clientInformation(client),
     ...(as.resource !== undefined && { resource: as.resource }),
   };
   const state = randomBytes(32).toString("base64url");

@@ -4,15 +4,21 @@
  * signed in to. The keyring package is optional and loaded only when it is needed.
  */
 import { join } from "node:path";
+import { jsonIn } from "../../../schemas/json.ts";
 import { isRecord } from "../../../schemas/record.ts";
 import { AuthError } from "./auth-error.ts";
-import type { CredentialStore } from "./store.ts";
+import { type CredentialStore, fileStore } from "./store.ts";
 import { type CredentialKey, type Credentials, entryName } from "./store-file.ts";
 import { FILE_LOCK, withLock } from "./store-lock.ts";
 
 const SERVICE = "pimcp";
 /** Named apart from its import: bundlers would take it in, and fail at its native code. */
 const PACKAGE: string = "@napi-rs/keyring";
+
+/** Where credentials of this agent folder are. */
+export function credentialStore(agentDir: string, signIns: "as-before" | "keyring" = "as-before"): CredentialStore {
+  return keyringStore(fileStore(agentDir), agentDir, signIns);
+}
 
 /** `file` for all servers but those signed in to with `signIns: "keyring"`, then and now. */
 export function keyringStore(
@@ -50,17 +56,9 @@ export function keyringStore(
 async function readSecret(key: CredentialKey, entry: Credentials): Promise<Credentials> {
   const text = await inKeyring(key, (secret) => secret.getPassword());
   if (!text) return { serverUrl: entry.serverUrl };
-  const stored = parsed(text);
+  // What is no JSON is as if nobody had signed in.
+  const stored = jsonIn(text);
   return isRecord(stored) ? { ...stored, serverUrl: entry.serverUrl } : { serverUrl: entry.serverUrl };
-}
-
-/** Undefined for what is no JSON, as if nobody had signed in: the parser's own error would quote it. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 async function writeSecret(key: CredentialKey, next: Credentials | undefined): Promise<void> {

@@ -3,10 +3,10 @@
  * it finds looks half written. Changing is read, change, write under the file's lock, with a rename at the end, so
  * that no reader of ours and no crash ever meets half a file; what others stored is kept. Mode 0600.
  */
-import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
-import { access, open, readFile, realpath, rename, rm, writeFile } from "node:fs/promises";
+import { access, open, readFile, realpath } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { writeWhole } from "../whole-file.ts";
 import { AuthError } from "./auth-error.ts";
 import {
   type CredentialKey,
@@ -124,27 +124,13 @@ class FileStore implements CredentialStore {
 
 /** Whole or not at all, and on the disk before the old one is gone: a token that was lost can't be asked for again. */
 async function replaceFile(path: string, content: string): Promise<void> {
-  const written = `${path}.${process.pid}.${randomBytes(4).toString("hex")}.tmp`;
   await assertFileWritable(path);
   try {
-    await writeFile(written, content, { mode: 0o600, flag: "wx", flush: true });
-    await renameOver(written, path);
+    await writeWhole(path, content, { flush: true });
   } catch (cause) {
-    await rm(written, { force: true });
     throw unwritable(cause);
   }
   await syncFolder(dirname(path));
-}
-
-/** On Windows a file that somebody reads just now can't be replaced. */
-async function renameOver(from: string, to: string, attempts = process.platform === "win32" ? 20 : 1): Promise<void> {
-  try {
-    await rename(from, to);
-  } catch (error) {
-    if (attempts === 1) throw error;
-    await new Promise((resolve) => setTimeout(resolve, 25));
-    await renameOver(from, to, attempts - 1);
-  }
 }
 
 /** A file without write permission is meant to stay as it is; a rename would not mind. */

@@ -3,17 +3,20 @@
  * them. The store is read for each request, so that a sign-in or a refresh of any other process counts at once. The
  * clock is only a hint; what decides is the server's 401. A person is asked only where `interactive` says how.
  */
-import type { AccessToken, AuthContext, Challenge, TokenSource } from "./auth-context.ts";
+import {
+  type AccessToken,
+  type AuthContext,
+  type Challenge,
+  renewalMarginMs,
+  type TokenSource,
+} from "./auth-context.ts";
 import { AuthError } from "./auth-error.ts";
-import { dpopSession } from "./dpop.ts";
+import { boundKey, dpopSession } from "./dpop.ts";
 import type { Interactive } from "./interactive.ts";
 import { refresh, signInNeeded } from "./refresh.ts";
 import { signIn } from "./sign-in.ts";
 import type { CredentialStore } from "./store.ts";
 import type { CredentialKey, Credentials } from "./store-file.ts";
-
-/** Tokens this close to their end are renewed before they are sent; short-lived ones in the last tenth of their life. */
-const MARGIN_MS = 30_000;
 
 export interface StoredSourceOptions {
   readonly key: CredentialKey;
@@ -122,12 +125,13 @@ export class StoredSource implements TokenSource {
   #isExpiring({ tokens, tokensExpireAt }: Credentials): boolean {
     if (tokensExpireAt === undefined) return false;
     const lifetimeMs = (tokens?.expires_in ?? Number.POSITIVE_INFINITY) * 1000;
-    return tokensExpireAt - Math.min(MARGIN_MS, lifetimeMs / 10) <= this.#options.now();
+    return tokensExpireAt - renewalMarginMs(lifetimeMs) <= this.#options.now();
   }
 
-  async #tokenOf({ tokens, dpopKey }: Credentials): Promise<AccessToken> {
-    const { access_token: value, scope, token_type: type } = tokens!;
-    if (dpopKey === undefined || type?.toLowerCase() !== "dpop") return { value, scope };
+  async #tokenOf(stored: Credentials): Promise<AccessToken> {
+    const { access_token: value, scope } = stored.tokens!;
+    const dpopKey = boundKey(stored);
+    if (dpopKey === undefined) return { value, scope };
     const key = String(dpopKey.x);
     // One session a key: it remembers the server's nonces.
     if (this.#dpop?.key !== key) {
