@@ -68,15 +68,20 @@ async function saveImage(item: OutputItem & { type: "image" }, store: OutputStor
     : { ...item, text: `[Image (${what}) could not be saved: ${saved.reason}]` };
 }
 
-/** Text items, each under its number where there are more than one, then the console's lines in a block of their own. */
-export function layOut(items: readonly (OutputItem | ShownItem)[], console: readonly string[]): string[] {
-  const texts = items.filter(({ type }) => type === "text").length;
+/** The text of each item, under its number where there are more texts than one; of an image that nobody saved, none. */
+function textsOf(items: readonly (OutputItem | ShownItem)[]): (string | undefined)[] {
+  const total = items.filter(({ type }) => type === "text").length;
   let index = 0;
-  const parts = items.flatMap((item) => {
-    if (item.type === "image") return "text" in item ? [item.text] : [];
+  return items.map((item) => {
+    if (item.type === "image") return "text" in item ? item.text : undefined;
     index++;
-    return [texts > 1 ? `==> text ${index}/${texts} <==\n${item.text}` : item.text];
+    return total > 1 ? `==> text ${index}/${total} <==\n${item.text}` : item.text;
   });
+}
+
+/** Items as text, then the console's lines in a block of their own. */
+export function layOut(items: readonly (OutputItem | ShownItem)[], console: readonly string[]): string[] {
+  const parts = textsOf(items).filter((text) => text !== undefined);
   return console.length === 0 ? parts : [...parts, `<console_output>\n${console.join("\n")}\n</console_output>`];
 }
 
@@ -108,11 +113,9 @@ export function resultBlocks(result: RunResult, shown: ShownRun): ResultBlock[] 
     if (texts.length > 0) blocks.push({ type: "text", text: texts.join("\n") });
     texts = [];
   };
-  const total = shown.items.filter(({ type }) => type === "text").length;
-  let index = 0;
-  for (const item of shown.items) {
-    if (item.type === "text") index++;
-    texts.push(item.type === "text" && total > 1 ? `==> text ${index}/${total} <==\n${item.text}` : item.text);
+  const itemTexts = textsOf(shown.items);
+  for (const [index, item] of shown.items.entries()) {
+    texts.push(itemTexts[index]!);
     if (item.type === "text") continue;
     flush();
     blocks.push({ type: "image", data: item.data, mimeType: item.mimeType });
