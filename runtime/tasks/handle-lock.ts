@@ -74,11 +74,13 @@ export async function holderOf(path: string): Promise<Holder | undefined> {
 
 function heldClaim(path: string, file: string, note: Note): HeldClaim {
   const isOurs = async () => (await readNote(file))?.token === note.token;
-  const renewal = setInterval(() => {
+  const renew = async () => {
     const now = new Date();
-    // Lost or unwritable: `isOurs` finds out where it matters.
-    void isOurs().then((ours) => (ours ? utimes(file, now, now).catch(() => undefined) : clearInterval(renewal)));
-  }, RENEW_MS);
+    if (await isOurs()) await utimes(file, now, now);
+    else clearInterval(renewal);
+  };
+  // One that fails is tried again; a claim that is lost by then is found out about where it matters.
+  const renewal = setInterval(() => void renew().catch(() => undefined), RENEW_MS);
   renewal.unref();
   return {
     isOurs,

@@ -114,8 +114,11 @@ export class HandleStore {
     for (const name of await namesIn(folder)) {
       if (!/^[0-9a-f]{32}\.json$/.test(name)) continue;
       const path = join(folder, name);
-      const text = await readBounded(path);
-      if (text === undefined) continue; // ended while we looked
+      const text = await readBounded(path).catch((error: NodeJS.ErrnoException) => {
+        diagnostics.push(unreadable(path, error));
+        return undefined;
+      });
+      if (text === undefined) continue; // ended while we looked, or said
       const reading = readHandle(text);
       const reason = reading.ok ? misplaced(reading.handle, name) : reading.reason;
       if (reading.ok && reason === undefined) handles.push(reading.handle);
@@ -148,6 +151,11 @@ export class HandleStore {
 /** A handle in a file of another name was copied there by somebody. */
 function misplaced(handle: TaskHandle, name: string): string | undefined {
   return handleFileName(handle) === name ? undefined : "it is another task's";
+}
+
+/** Left where it is: its owner may yet let us read it. */
+function unreadable(path: string, { code, message }: NodeJS.ErrnoException): Diagnostic {
+  return diagnostic("task-handle-unreadable", `${path} can't be read (${code ?? message})`);
 }
 
 async function putAside(path: string, reason: string): Promise<Diagnostic> {

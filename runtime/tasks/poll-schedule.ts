@@ -37,8 +37,10 @@ export function nextPollAt(situation: PollSituation): number {
   const { lastAt, deadline, chance } = situation;
   const pauseMs = pauseOf(situation);
   const at = lastAt + pauseMs + chance * Math.min(pauseMs * JITTER.part, JITTER.mostMs);
-  if (deadline === undefined || at <= deadline + DEADLINE_GRACE_MS) return at;
-  return Math.max(lastAt, deadline + DEADLINE_GRACE_MS);
+  if (deadline === undefined) return at;
+  const last = deadline + DEADLINE_GRACE_MS;
+  // Asked then already, and not answered: from there on it is paced like any other.
+  return lastAt < last ? Math.min(at, last) : at;
 }
 
 function pauseOf({ pollIntervalMs, unpaced, failures }: PollSituation): number {

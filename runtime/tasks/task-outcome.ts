@@ -64,8 +64,7 @@ async function errorOf(outcome: Ended, handle: TaskHandle, connections: Connecti
 }
 
 function fateOf(outcome: Ended, taskId: string): { over: boolean; status?: TaskStatus | "expired"; notes: string[] } {
-  // The beginning of an id will do.
-  const resume = `\`pimcp tasks resume ${printableLine(taskId.slice(0, 80))}\` goes on with it`;
+  const resume = resumeNote(taskId);
   switch (outcome.kind) {
     case "left":
     case "lost":
@@ -81,6 +80,14 @@ function fateOf(outcome: Ended, taskId: string): { over: boolean; status?: TaskS
     default:
       return { over: true, notes: [] };
   }
+}
+
+/** Ids are the server's, and people paste commands into shells: of an id only what no shell reads as more than a word. */
+function resumeNote(taskId: string): string {
+  // The beginning of an id will do, from four characters on.
+  const [plain = ""] = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,79}/.exec(taskId) ?? [];
+  const isEnough = plain !== "" && (plain === taskId || plain.length >= 4);
+  return isEnough ? `\`pimcp tasks resume ${plain}\` goes on with it` : "`pimcp tasks resume` goes on with it";
 }
 
 type Redact = <T>(value: T) => T;

@@ -60,7 +60,7 @@ export class TaskQuestions {
     }
     const entries = Object.entries(inputRequests);
     this.#outstanding = new Set(entries.map(([key]) => key));
-    if (this.#options.answers().length + entries.length > MOST_QUESTIONS) {
+    if (new Set([...this.#options.answers().map(({ key }) => key), ...this.#outstanding]).size > MOST_QUESTIONS) {
       this.#fail(`it asks more than ${MOST_QUESTIONS} questions`);
       return;
     }

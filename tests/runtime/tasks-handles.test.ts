@@ -1,10 +1,19 @@
 /** Handles of tasks on disk: their format, who may write them, and what is made of anything else that lies there. */
 import { spawn } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { handleFileName, readHandle, type TaskHandle, writeHandle } from "../../runtime/tasks/handle-file.ts";
 import { HandleStore } from "../../runtime/tasks/handle-store.ts";
 import { TaskRecord } from "../../runtime/tasks/task-record.ts";
@@ -220,6 +229,18 @@ describe("the folder", () => {
     expect(readFileSync(join(store.folder, "notes.txt"), "utf8")).toBe("mine");
   });
 
+  test("one that can't be opened is said, and stops none of the others", async () => {
+    const { store } = storeOf();
+    await store.write(handleOf());
+    symlinkSync("itself", join(store.folder, "itself"));
+    symlinkSync("itself", join(store.folder, `${"0".repeat(32)}.json`));
+    const { value, diagnostics } = await store.list();
+    expect(value).toHaveLength(1);
+    expect(diagnostics).toMatchObject([
+      { code: "task-handle-unreadable", message: expect.stringContaining("(ELOOP)") },
+    ]);
+  });
+
   test("an endless file is no handle", async () => {
     const { store } = storeOf();
     await store.write(handleOf());
@@ -231,6 +252,28 @@ describe("the folder", () => {
 describe("who follows a task", () => {
   const note = (changes: object) =>
     JSON.stringify({ pid: process.pid, host: hostname(), started: "boot:1", token: "t", ...changes });
+
+  test("a claim that can't be renewed ends nobody", async () => {
+    const { store } = storeOf();
+    await store.write(handleOf());
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+    const rejections: unknown[] = [];
+    const onRejection = (reason: unknown) => rejections.push(reason);
+    process.on("unhandledRejection", onRejection);
+    try {
+      await store.claim(handleOf());
+      const file = `${store.pathOf(handleOf())}.claim`;
+      rmSync(file);
+      // Reading it fails, as where there are too many open files.
+      mkdirSync(file);
+      vi.advanceTimersByTime(25_000);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      expect(rejections).toEqual([]);
+    } finally {
+      process.off("unhandledRejection", onRejection);
+      vi.useRealTimers();
+    }
+  });
 
   test("one at a time, in this process too", async () => {
     const { store } = storeOf();

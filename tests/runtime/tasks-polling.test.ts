@@ -20,7 +20,8 @@ describe("the next poll", () => {
     ["after a failure, not before the interval", { pollIntervalMs: 5000, failures: 1 }, 5000],
     ["after several, later than the interval", { pollIntervalMs: 5000, failures: 4 }, 8000],
     ["a last look when the time is up", { pollIntervalMs: 5000, deadline: 2000 }, 2000 + DEADLINE_GRACE_MS],
-    ["never before the last one", { pollIntervalMs: 5000, deadline: 2000, lastAt: 9000 }, 9000],
+    ["after that at its pace again", { pollIntervalMs: 5000, deadline: 2000, lastAt: 9000 }, 14_000],
+    ["and no burst where it can't be reached", { failures: 4, deadline: 2000, lastAt: 9000 }, 17_000],
   ])("%s", (_, situation, at) => {
     expect(nextPollAt({ ...base, ...situation })).toBe(at);
   });

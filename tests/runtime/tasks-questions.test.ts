@@ -34,6 +34,14 @@ describe("asked once", () => {
     expect(followed.polls).toHaveLength(5);
   });
 
+  test("up to two hundred, whether answered or not", async () => {
+    const many = asking(Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`k${at}`, elicit(`${at}?`)])));
+    const { followed, asked } = await answered([...Array<Said>(210).fill(many), DONE]);
+    expect(await followed.outcome).toMatchObject({ kind: "result" });
+    expect(new Set(asked).size).toBe(200);
+    expect(asked).toHaveLength(200);
+  });
+
   test("several, one after the other, and each answer sent", async () => {
     const both = asking({ a: elicit("A?"), b: elicit("B?") });
     let atOnce = 0;
