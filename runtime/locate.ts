@@ -15,25 +15,26 @@ export interface LocateRuntimeOptions {
   readonly config?: string | undefined;
   readonly env: NodeJS.ProcessEnv;
   readonly homedir: string;
-  /** Absolute output folder that is known already. */
-  readonly projectOut?: string | undefined;
+  /** Absolute output folder that is known already. False leaves the project out: none of its files is looked at. */
+  readonly projectOut?: string | false | undefined;
   /** False leaves the user's own servers out. */
   readonly userOut?: string | false | undefined;
 }
 
 export interface RuntimeLocations {
   readonly files: ConfigurationFiles;
-  readonly projectOut: string;
+  readonly projectOut?: string;
   readonly userOut?: string;
 }
 
 /** The folders of `options`, or those of the configuration found from `cwd`. */
 export async function locateRuntime(options: LocateRuntimeOptions): Promise<RuntimeLocations> {
   const { cwd, env, homedir, config } = options;
-  const files = await locateConfiguration({ cwd, env, homedir, ...(config !== undefined && { config }) });
-  const projectOut = options.projectOut ?? (await projectFolder(files));
+  const project = options.projectOut !== false;
+  const files = await locateConfiguration({ cwd, env, homedir, project, ...(config !== undefined && { config }) });
+  const projectOut = project ? (options.projectOut || (await projectFolder(files))) : undefined;
   const wantsUser = options.userOut !== false && config === undefined;
-  return { files, projectOut, ...(wantsUser && { userOut: options.userOut || files.defaultOut.user }) };
+  return { files, ...(projectOut !== undefined && { projectOut }), ...(wantsUser && { userOut: options.userOut || files.defaultOut.user }) };
 }
 
 /** The usual folder, unless `mcp.json` names another one: only then is it read. */

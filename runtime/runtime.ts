@@ -31,8 +31,11 @@ export interface RuntimeOptions {
   readonly cwd?: string;
   /** Read this configuration file alone. */
   readonly config?: string;
-  /** Folder of the project's artifacts; default where the configuration has them. */
-  readonly projectOut?: string;
+  /**
+   * Folder of the project's artifacts; default where the configuration has them. False leaves the project out: neither
+   * its artifacts nor its configuration are read, now or later.
+   */
+  readonly projectOut?: string | false;
   /** Folder of the user's artifacts; default in the agent folder. False leaves the user's servers out. */
   readonly userOut?: string | false;
   /** Variables for `${VAR}` and for servers' processes; default this process's. */
@@ -99,10 +102,11 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
   const cwd = resolve(options.cwd ?? process.cwd());
   const located = await locateRuntime({ ...options, cwd, env, homedir });
   const { projectOut, userOut } = located;
-  const artifacts = loadArtifacts({ projectOut, ...(userOut !== undefined && { userOut }) });
+  const folders = { ...(projectOut !== undefined && { projectOut }), ...(userOut !== undefined && { userOut }) };
+  const artifacts = loadArtifacts(folders);
   const newer = await findNewerConfig({
     table: artifacts.value,
-    folders: { project: projectOut, ...(userOut !== undefined && { user: userOut }) },
+    folders: { ...(projectOut !== undefined && { project: projectOut }), ...(userOut !== undefined && { user: userOut }) },
     configFiles: located.files.candidates.map((file) => file.path),
     settingsDigest: (scope) => currentSettings(located, scope),
   });

@@ -12,6 +12,8 @@ export interface LocateOptions {
   readonly cwd: string;
   /** `--config`: this file alone, as a project's; relative to `cwd`. */
   readonly config?: string | undefined;
+  /** False leaves the project's files out altogether: not one of its paths is looked at. */
+  readonly project?: boolean | undefined;
   readonly env: NodeJS.ProcessEnv;
   /** Absolute home folder. */
   readonly homedir: string;
@@ -48,7 +50,7 @@ export async function locateConfiguration(options: LocateOptions): Promise<Confi
   const agentDir = agentFolder(options, cwd);
   const userFile = join(agentDir, "mcp.json");
   const named = options.config === undefined ? undefined : resolve(cwd, options.config);
-  const projectDir = named === undefined ? await projectRoot(cwd, options.homedir, userFile) : projectOf(named);
+  const projectDir = named === undefined ? await rootOf(options, cwd, userFile) : projectOf(named);
   const candidate = (path: string, scope: Scope): CandidateFile => ({
     path,
     display: displayPath(path, cwd, options.homedir),
@@ -56,7 +58,12 @@ export async function locateConfiguration(options: LocateOptions): Promise<Confi
   });
   const candidates =
     named === undefined
-      ? [candidate(userFile, "user"), ...projectFiles(projectDir, userFile).map((path) => candidate(path, "project"))]
+      ? [
+          candidate(userFile, "user"),
+          ...(options.project === false ? [] : projectFiles(projectDir, userFile)).map((path) =>
+            candidate(path, "project"),
+          ),
+        ]
       : [candidate(named, "project")];
   return {
     candidates,
@@ -82,6 +89,10 @@ export async function configurationSignature({ candidates }: ConfigurationFiles)
 function agentFolder({ env, homedir }: LocateOptions, cwd: string): string {
   const chosen = env["PI_CODING_AGENT_DIR"];
   return chosen ? resolve(cwd, expandHome(chosen, homedir)) : join(homedir, ".pi", "agent");
+}
+
+async function rootOf({ homedir, project }: LocateOptions, cwd: string, userFile: string): Promise<string> {
+  return project === false ? cwd : projectRoot(cwd, homedir, userFile);
 }
 
 function projectOf(file: string): string {

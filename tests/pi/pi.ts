@@ -1,0 +1,148 @@
+/**
+ * A real Pi process with pimcp as its extension, a scripted provider in place of a model, and an agent folder of its own
+ * in which Pi's own MCP support is off. Runs from the build (`PIMCP_DIST` names another one than `dist`).
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { onTestFinished } from "vitest";
+import { DIST, type Workspace } from "../cli/pimcp.ts";
+
+const root = join(import.meta.dirname, "..", "..");
+/** Pi needs a newer Node than the rest. */
+const NODE_22 = join(root, "node_modules", "node", "bin");
+const PI = join(root, "node_modules", "@earendil-works", "pi-coding-agent", "dist", "cli.js");
+const SCRIPTED = join(import.meta.dirname, "scripted.mjs");
+export const EXTENSION = join(DIST, "runtime", "pi", "extension.js");
+
+/** What the model answers to one request. */
+export type Answer =
+  | { readonly text: string }
+  | { readonly call: readonly [name: string, args: object] }
+  | { readonly calls: readonly (readonly [name: string, args: object])[] };
+
+/** A request as the provider saw it. */
+export interface SeenRequest {
+  readonly at: number;
+  readonly context: {
+    readonly messages: readonly { readonly role: string; readonly content: unknown }[];
+    readonly tools?: readonly { readonly name: string; readonly description: string; readonly parameters: unknown }[];
+    readonly systemPrompt?: unknown;
+  };
+}
+
+/** A line of `--mode json`. */
+export interface PiEvent {
+  readonly type: string;
+  readonly toolName?: string;
+  readonly toolCallId?: string;
+  readonly parentToolCallId?: string;
+  readonly result?: {
+    readonly content: readonly { readonly type: string; readonly text?: string; readonly mimeType?: string }[];
+    readonly details?: unknown;
+    readonly structuredContent?: unknown;
+  };
+  readonly partialResult?: { readonly content: readonly { readonly type: string; readonly text?: string }[] };
+  readonly isError?: boolean;
+}
+
+export interface PiOptions {
+  readonly answers: readonly Answer[];
+  readonly prompts?: readonly string[];
+  /** More arguments; `--approve` trusts the project. */
+  readonly args?: readonly string[];
+  /** Files of extensions beside ours. */
+  readonly extensions?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly mode?: "json" | "rpc" | "print";
+  /** Without pimcp. */
+  readonly bare?: boolean;
+}
+
+export interface FinishedPi {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly events: readonly PiEvent[];
+  readonly requests: readonly SeenRequest[];
+  /** The tools that ran, in the order in which they ended. */
+  readonly ended: readonly PiEvent[];
+}
+
+export interface RunningPi {
+  readonly child: ChildProcess;
+  readonly stdout: () => string;
+  readonly stderr: () => string;
+  readonly requests: () => SeenRequest[];
+  readonly finished: Promise<FinishedPi>;
+}
+
+let runs = 0;
+
+/** Starts Pi in the workspace's project. */
+export function startPi(workspace: Workspace, options: PiOptions): RunningPi {
+  const { mode = "json", prompts = ["go"], args = [], extensions = [], bare = false } = options;
+  const folder = join(workspace.root, `pi-${++runs}`);
+  mkdirSync(folder);
+  const [answers, seen] = [join(folder, "answers.json"), join(folder, "requests.jsonl")];
+  writeFileSync(answers, JSON.stringify(options.answers));
+  const settings = join(workspace.agent, "settings.json");
+  if (!existsSync(settings)) writeFileSync(settings, JSON.stringify({ extensions: ["-builtin:mcp"] }));
+  const loaded = [SCRIPTED, ...(bare ? [] : [EXTENSION]), ...extensions].flatMap((file) => ["-e", file]);
+  const how =
+    mode === "print" ? ["-p", ...prompts] : mode === "json" ? ["--mode", "json", "-p", ...prompts] : ["--mode", "rpc"];
+  const child = spawn(
+    join(NODE_22, process.platform === "win32" ? "node.exe" : "node"),
+    [PI, ...loaded, "--provider", "scripted", "--model", "one", ...args, ...how],
+    {
+      cwd: workspace.project,
+      env: {
+        PATH: `${NODE_22}${delimiter}${process.env["PATH"] ?? ""}`,
+        HOME: join(workspace.root, "home"),
+        PI_CODING_AGENT_DIR: workspace.agent,
+        PIMCP_CACHE_DIR: workspace.cache,
+        PIMCP_STATE_DIR: join(workspace.root, "state"),
+        PI_OFFLINE: "1",
+        SCRIPTED_ANSWERS: answers,
+        SCRIPTED_REQUESTS: seen,
+        ...options.env,
+      },
+      stdio: [mode === "rpc" ? "pipe" : "ignore", "pipe", "pipe"],
+    },
+  );
+  onTestFinished(() => void child.kill("SIGKILL"));
+  let [stdout, stderr] = ["", ""];
+  child.stdout!.setEncoding("utf8").on("data", (text: string) => {
+    stdout += text;
+  });
+  child.stderr!.setEncoding("utf8").on("data", (text: string) => {
+    stderr += text;
+  });
+  const requests = () => (existsSync(seen) ? jsonLines<SeenRequest>(readFileSync(seen, "utf8")) : []);
+  const finished = new Promise<FinishedPi>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (code) => {
+      const events = mode === "print" ? [] : jsonLines<PiEvent>(stdout);
+      const ended = events.filter((event) => event.type === "tool_execution_end");
+      resolve({ code, stdout, stderr, events, ended, requests: requests() });
+    });
+  });
+  return { child, stdout: () => stdout, stderr: () => stderr, requests, finished };
+}
+
+export function runPi(workspace: Workspace, options: PiOptions): Promise<FinishedPi> {
+  return startPi(workspace, options).finished;
+}
+
+/** What a tool gave the model, as text. */
+export function textOf(event: PiEvent | undefined): string {
+  return (event?.result?.content ?? []).map((block) => block.text ?? `[${block.mimeType}]`).join("\n");
+}
+
+/** Lines that are JSON; a last line that is still being written is left out. */
+function jsonLines<T>(text: string): T[] {
+  return text
+    .split("\n")
+    .filter((line) => line.startsWith("{") && line.endsWith("}"))
+    .map((line) => JSON.parse(line) as T);
+}
