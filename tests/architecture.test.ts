@@ -178,6 +178,9 @@ const TOUCHES_THE_WORLD: Readonly<Record<string, string>> = {
   "runtime/sandbox/pool.ts": "threads for scripts, and the engine's file",
   "runtime/sandbox/worker.ts": "a script's thread",
   "runtime/locate.ts": "finds artifacts from the working folder upwards",
+  "runtime/pi/auto-enable.ts": "looks for one word in configuration files",
+  "runtime/pi/background-compile.ts": "starts the command line",
+  "runtime/pi/project-trust.ts": "looks whether a project has files of ours",
   "runtime/tasks/handle-lock.ts": "who follows a task",
   "runtime/tasks/handle-store.ts": "handles of tasks in the user's state folder",
 };

@@ -27,6 +27,8 @@ export class ToolRegistry {
   /** Makes `wanted` the tools there are. Gives back the names that another extension owns. */
   replaceAll(wanted: readonly Registrable[]): readonly string[] {
     const foreign = this.#foreign();
+    // What was registered early under such a name is Pi's no more: hiding it would take the other's tool from the model.
+    for (const name of foreign) this.#registered.delete(name);
     const left = wanted.filter(({ tool }) => foreign.has(tool.name));
     const own = wanted.filter(({ tool }) => !foreign.has(tool.name));
     for (const registrable of own) this.#register(registrable, false);

@@ -25,9 +25,10 @@ export async function wire(pi: ExtensionAPI, host: PiHost): Promise<void> {
   const registry = new ToolRegistry(pi);
   const toolsOf = (table: ToolTable) => [...compiledTools(table, around), ...resourceTools(table, around)];
 
-  // Before Pi is ready a registration costs nothing; each one later has Pi go through all its tools.
+  // Before Pi is ready a registration costs nothing; each one later has Pi go through all its tools. The resource tools wait:
+  // two extensions that register one name this early keep Pi from starting, and theirs are names that others use.
   let early: Preloaded | undefined = await preload(host);
-  registry.registerEarly(toolsOf(early.loadout.runtime.table));
+  registry.registerEarly(compiledTools(early.loadout.runtime.table, around));
 
   pi.on("session_start", async (_event, ctx) => {
     await session?.close();

@@ -7,7 +7,7 @@ import { countProcesses, eventually } from "../servers/run.ts";
 import { type Answer, type PiOptions, runPi, startPi, textOf } from "./pi.ts";
 
 const DONE: Answer = { text: "done" };
-const OTHER = join(import.meta.dirname, "tool-meta.mjs");
+const OTHER = join(import.meta.dirname, "other-extension.mjs");
 
 /** One server `docs`, compiled. */
 async function docs(stub: Stub, entry: object = {}): Promise<Workspace> {
@@ -125,8 +125,9 @@ test("tool-meta answers at once, undeclared tools included; a name of another ex
     ["mcp__docs__owned", {}],
   ];
   const { pi } = await calling(stub, calls, { extensions: [OTHER], entry: { exposure: "codemode" } });
-  console.log(pi.stderr, JSON.stringify(pi.ended));
   expect(JSON.parse(textOf(pi.ended[0]))).toEqual({ mcp__docs__echo: { "a/b": { deep: 1 } } });
+  expect(textOf(pi.ended[1])).toBe("not MCP");
+  expect(pi.stderr).toContain("mcp__docs__owned belongs to another extension");
 });
 
 test("a server that is gone is an error of the call that says why; the session goes on", async () => {

@@ -51,7 +51,7 @@ export interface PiOptions {
   readonly prompts?: readonly string[];
   /** More arguments; `--approve` trusts the project. */
   readonly args?: readonly string[];
-  /** Files of extensions beside ours. */
+  /** Files of extensions that are loaded before ours. */
   readonly extensions?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly mode?: "json" | "rpc" | "print";
@@ -88,7 +88,7 @@ export function startPi(workspace: Workspace, options: PiOptions): RunningPi {
   writeFileSync(answers, JSON.stringify(options.answers));
   const settings = join(workspace.agent, "settings.json");
   if (!existsSync(settings)) writeFileSync(settings, JSON.stringify({ extensions: ["-builtin:mcp"] }));
-  const loaded = [SCRIPTED, ...(bare ? [] : [EXTENSION]), ...extensions].flatMap((file) => ["-e", file]);
+  const loaded = [SCRIPTED, ...extensions, ...(bare ? [] : [EXTENSION])].flatMap((file) => ["-e", file]);
   const how =
     mode === "print" ? ["-p", ...prompts] : mode === "json" ? ["--mode", "json", "-p", ...prompts] : ["--mode", "rpc"];
   const child = spawn(

@@ -4,6 +4,15 @@ import { appendFileSync } from "node:fs";
 export default function other(pi) {
   pi.on("session_start", () => {
     pi.registerTool({
+      name: "mcp__docs__owned",
+      label: "owned",
+      description: "Belongs to another extension",
+      parameters: { type: "object", properties: {} },
+      async execute() {
+        return { content: [{ type: "text", text: "not MCP" }], details: undefined };
+      },
+    });
+    pi.registerTool({
       name: "ask_meta",
       label: "ask_meta",
       description: "Tells the _meta of tools",
@@ -18,15 +27,6 @@ export default function other(pi) {
         return { content: [{ type: "text", text: JSON.stringify(answer) }], details: undefined };
       },
     });
-  });
-  pi.registerTool({
-    name: "mcp__docs__owned",
-    label: "owned",
-    description: "Belongs to another extension",
-    parameters: { type: "object", properties: {} },
-    async execute() {
-      return { content: [{ type: "text", text: "not MCP" }], details: undefined };
-    },
   });
   pi.on("tool_call", (event) => {
     appendFileSync(
