@@ -32,9 +32,13 @@ export async function locateRuntime(options: LocateRuntimeOptions): Promise<Runt
   const { cwd, env, homedir, config } = options;
   const project = options.projectOut !== false;
   const files = await locateConfiguration({ cwd, env, homedir, project, ...(config !== undefined && { config }) });
-  const projectOut = project ? (options.projectOut || (await projectFolder(files))) : undefined;
+  const projectOut = project ? options.projectOut || (await projectFolder(files)) : undefined;
   const wantsUser = options.userOut !== false && config === undefined;
-  return { files, ...(projectOut !== undefined && { projectOut }), ...(wantsUser && { userOut: options.userOut || files.defaultOut.user }) };
+  return {
+    files,
+    ...(projectOut !== undefined && { projectOut }),
+    ...(wantsUser && { userOut: options.userOut || files.defaultOut.user }),
+  };
 }
 
 /** The usual folder, unless `mcp.json` names another one: only then is it read. */

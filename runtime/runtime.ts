@@ -106,7 +106,10 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
   const artifacts = loadArtifacts(folders);
   const newer = await findNewerConfig({
     table: artifacts.value,
-    folders: { ...(projectOut !== undefined && { project: projectOut }), ...(userOut !== undefined && { user: userOut }) },
+    folders: {
+      ...(projectOut !== undefined && { project: projectOut }),
+      ...(userOut !== undefined && { user: userOut }),
+    },
     configFiles: located.files.candidates.map((file) => file.path),
     settingsDigest: (scope) => currentSettings(located, scope),
   });
