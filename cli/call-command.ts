@@ -15,6 +15,7 @@ import type { Runtime } from "../runtime/runtime.ts";
 import { findTarget, unknownServer } from "../schemas/artifacts/target.ts";
 import type { ToolEntry } from "../schemas/artifacts/tool-table.ts";
 import { terminalTaken, whenTerminalFree } from "./asking/terminal-queue.ts";
+import { cut } from "./columns.ts";
 import type { Invocation } from "./commands.ts";
 import { fail } from "./fail.ts";
 import { EXIT, type Io } from "./io.ts";
@@ -65,6 +66,10 @@ export async function deliver(
 }
 
 const QUIET_MS = 1000;
+/** Characters of a progress message that are looked at: wider than any terminal. */
+const MAX_PROGRESS = 1000;
+/** Takes away what a terminal's present line has. */
+const WIPE = "\r\u001b[2K";
 
 /** Runs `use` and shows how far it is. A task that takes longer than a moment is named, for who wants to leave it. */
 export async function withProgress<T>(
@@ -83,12 +88,13 @@ export async function withProgress<T>(
         showProgress(io, progress);
       },
       ({ taskId }) => {
-        timer = setTimeout(() => whenTerminalFree(() => io.err(`waiting for task ${printable(taskId)}\n`)), QUIET_MS);
+        const tell = () => io.err(`${shown ? WIPE : ""}waiting for task ${printable(taskId)}\n`);
+        timer = setTimeout(() => whenTerminalFree(tell), QUIET_MS);
       },
     );
   } finally {
     clearTimeout(timer);
-    if (shown) io.err("\r\u001b[2K");
+    if (shown) io.err(WIPE);
   }
 }
 
@@ -117,7 +123,7 @@ function findTool(
     return found.ok ? `there is no tool "${first}"` : found.diagnostic.message;
   }
   const names = runtime.table.servers().flatMap((one) => (runtime.table.isReachable(one) ? [one.name] : []));
-  return unknownServer(names, first!).message;
+  return unknownServer(names, first!, "compiled server").message;
 }
 
 type Arguments = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly message: string };
@@ -164,8 +170,9 @@ function showProgress(
 ): void {
   if (!io.interactive || terminalTaken()) return;
   const count = total === undefined ? String(progress) : `${progress}/${total}`;
-  const text = printable(`${count}${message === undefined ? "" : ` ${message}`}`);
-  io.err(`\r\u001b[2K${text.slice(0, Math.max(0, io.errLook.width - 1))}`);
+  const text = printable(`${count}${message === undefined ? "" : ` ${message.slice(0, MAX_PROGRESS)}`}`);
+  const room = io.errLook.width - 1;
+  io.err(`${WIPE}${room > 0 ? cut(text, room) : ""}`);
 }
 
 /** False when there is no way to print it. */

@@ -92,6 +92,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       ...TRACE_OPTION,
     },
     details:
+      "--config - takes the configuration from stdin.\n\n" +
       "Exits with 0 when all is fine, 1 when a server failed or (--check) something would change, 2 for wrong usage.",
     load: () => import("./compile-command.ts"),
   },
@@ -120,9 +121,9 @@ export const COMMANDS: readonly CommandSpec[] = [
     name: "describe",
     operands: "TOOL",
     summary: "one tool in full: declaration, schemas, exposure, limit",
-    arity: [1, 1],
+    arity: [1, 2],
     options: {},
-    details: "TOOL is mcp__server__tool, SERVER/TOOL, a tool's own name where it is unique, or a server.",
+    details: "TOOL is mcp__server__tool, SERVER/TOOL, SERVER TOOL, a tool's own name where it is unique, or a server.",
     load: () => import("./describe.ts"),
   },
   {
@@ -237,7 +238,11 @@ export const COMMANDS: readonly CommandSpec[] = [
     arity: [1, 1],
     options: {
       scope: { type: "string", value: "SCOPES", help: "ask for these scopes too, separated by blanks" },
-      store: { type: "string", value: "STORE", help: "file (default, shared with Pi) or keyring, the system's own" },
+      store: {
+        type: "string",
+        value: "STORE",
+        help: "file (shared with Pi) or keyring, the system's own; default where the last sign-in is, else file",
+      },
       "no-browser": { type: "boolean", help: "open no browser; only show the address" },
       ...TRACE_OPTION,
     },

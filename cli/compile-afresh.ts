@@ -7,7 +7,9 @@ import type { Introspect } from "../compiler/acquire.ts";
 import { type RunIdentity, storeRecord } from "../compiler/cache/record.ts";
 import { openSnapshotCache } from "../compiler/cache/snapshot-cache.ts";
 import { openTypeCache } from "../compiler/cache/type-cache.ts";
-import { checkFinding, compile } from "../compiler/compile.ts";
+import { compile } from "../compiler/compile.ts";
+import { outputLocks } from "../compiler/output-lock.ts";
+import { checkFinding } from "../compiler/reports.ts";
 import type { Auth } from "../runtime/connect/auth/create-auth.ts";
 import { lazyAuth } from "../runtime/connect/auth/lazy-auth.ts";
 import { loadConfiguration } from "../runtime/connect/configuration.ts";
@@ -45,6 +47,7 @@ export async function compileAfresh({ files, request, io, cache }: AfreshOptions
       cache: await openSnapshotCache({ ...surroundings, agentDir, folder: cache.folder, now: Date.now }),
       introspect: lazyIntrospect({ ...surroundings, auth, timeoutMs: io.signIn && WITH_SIGN_IN_MS }),
       types,
+      exclusively: request.check ? undefined : outputLocks(cache.folder, io.signal),
       concurrency: CONCURRENCY,
       signal: io.signal,
       onProgress: progress.onProgress,
@@ -53,7 +56,8 @@ export async function compileAfresh({ files, request, io, cache }: AfreshOptions
     const check = request.check ? checkFinding(outcome.value) : undefined;
     const diagnostics = [...findings, ...outcome.diagnostics, ...(check ? [check] : [])];
     const result: CompileResult = { reports: outcome.value, diagnostics };
-    if (!io.signal.aborted && !request.check) await record(configuration, result, cache, io);
+    if (!io.signal.aborted && !request.check && request.text === undefined)
+      await record(configuration, result, cache, io);
     return result;
   } finally {
     // A refresh that is cut short loses the sign-in.

@@ -6,7 +6,7 @@ import { join, resolve } from "node:path";
 import { inheritedCredentials } from "../compiler/cache/credentials.ts";
 import { keyedHash } from "../compiler/cache/folder.ts";
 import { digestConfiguration, findRecord, type RunIdentity, type RunKey } from "../compiler/cache/record.ts";
-import type { ScopeReport, ServerReport } from "../compiler/compile.ts";
+import type { ScopeReport, ServerReport } from "../compiler/reports.ts";
 import type { WriteResult } from "../compiler/write.ts";
 import {
   type ConfigurationFiles,
@@ -17,6 +17,7 @@ import type { Scope } from "../schemas/config/server-config.ts";
 import type { Diagnostic } from "../schemas/diagnostic.ts";
 import { cacheFolder } from "../schemas/user-folders.ts";
 import type { Invocation } from "./commands.ts";
+import { fail } from "./fail.ts";
 import { EXIT, type Io, interruptedExit } from "./io.ts";
 import { asText, diagnosticsText, shownFolder } from "./print.ts";
 import { summaryLines } from "./summary.ts";
@@ -45,28 +46,36 @@ export interface CompileRequest {
   readonly offline: boolean;
   /** Absolute folder of `--out`. */
   readonly out?: string;
+  /** The configuration, read from stdin with `--config -`. */
+  readonly text?: string;
 }
 
 export async function run(invocation: Invocation, io: Io): Promise<number> {
   const request = understand(invocation, io);
-  if (typeof request === "string") {
-    io.err(`pimcp compile: ${request}\n`);
-    return EXIT.usage;
-  }
-  const result = await compileOnce(invocation, request, io);
+  if (typeof request === "string") return fail("compile", invocation, io, request, EXIT.usage);
+  const text = invocation.flags["config"] === "-" ? await readStdin() : undefined;
+  const result = await compileOnce(invocation, { ...request, ...(text !== undefined && { text }) }, io);
   if (io.signal.aborted) return interruptedExit(io.signal);
   print(result, invocation, io);
   return result.diagnostics.some((found) => found.severity === "error") ? EXIT.reported : EXIT.ok;
 }
 
+async function readStdin(): Promise<string> {
+  const { text } = await import("node:stream/consumers");
+  return text(process.stdin);
+}
+
 /** Compiles once, by the shortest way there is. */
 export async function compileOnce(invocation: Invocation, request: CompileRequest, io: Io): Promise<CompileResult> {
-  const files = await locateConfiguration(configurationOptions(invocation, io));
+  const { text } = request;
+  const from = compiledOptions(invocation, io);
+  const files = await locateConfiguration(text === undefined ? from : { ...from, config: undefined, text });
   const folder = cacheFolder(io.env, io.homedir);
   const hash = await keyedHash(folder);
   const key = runKey(request, files, io);
   const cache: RunIdentity = { folder, hash, key, digests: digestConfiguration(key) };
-  if (!request.refresh && !request.offline) {
+  // What no file says can't be told apart from what it said the last time.
+  if (!request.refresh && !request.offline && text === undefined) {
     const found = await findRecord(cache, io.env, Date.now());
     if (found !== undefined) return found as CompileResult;
   }
@@ -78,6 +87,12 @@ export async function compileOnce(invocation: Invocation, request: CompileReques
 export function configurationOptions({ flags }: Invocation, io: Io): LocateOptions {
   const { config } = flags;
   return { cwd: io.cwd, env: io.env, homedir: io.homedir, ...(typeof config === "string" && { config }) };
+}
+
+/** The same for what is to be compiled: for the user's scope alone a project, which may not be trusted, isn't looked at. */
+export function compiledOptions(invocation: Invocation, io: Io): LocateOptions {
+  const options = configurationOptions(invocation, io);
+  return invocation.flags["scope"] === "user" ? { ...options, project: false } : options;
 }
 
 function runKey(request: CompileRequest, files: ConfigurationFiles, io: Io): RunKey {

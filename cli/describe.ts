@@ -8,6 +8,7 @@ import { findTarget } from "../schemas/artifacts/target.ts";
 import type { ServerDefinition, ServerEntry, ToolEntry, ToolTable } from "../schemas/artifacts/tool-table.ts";
 import type { CatalogTool } from "../schemas/catalog.schema.ts";
 import type { Exposure, Scope } from "../schemas/config/server-config.ts";
+import { usageOf } from "../schemas/prompt-list.ts";
 import { summaryOf } from "../schemas/search-document.ts";
 import { cell, wrap } from "./columns.ts";
 import type { Invocation } from "./commands.ts";
@@ -75,10 +76,12 @@ function describeServer(table: ToolTable, entry: ServerEntry): Loaded<ServerDesc
     tools.push({ name, tool, exposure, description: summaryOf(declared.value?.description ?? "") });
   }
   const unknown = { name: entry.name, namespace: entry.namespace, capabilities: {}, resources: false, prompts: false };
-  const { client: _, ...known } = { client: "", ...(definition.value ?? unknown) };
+  const { client: _, promptList, ...known }: ServerDefinition = { client: "", ...(definition.value ?? unknown) };
   const { scope, exposure, compiled } = entry;
   const { era, protocolVersion } = compiled;
-  return { ok: true, value: { kind: "server", ...known, scope, exposure, era, protocolVersion, tools } };
+  // A server that is hidden as a whole may show single tools, and nothing else.
+  const prompts = promptList && exposure !== "hidden" ? { promptList } : {};
+  return { ok: true, value: { kind: "server", ...known, ...prompts, scope, exposure, era, protocolVersion, tools } };
 }
 
 /** What a person reads, one line an element. Code keeps its lines; prose is wrapped to `look.width` columns. */
@@ -121,6 +124,19 @@ function serverLines(data: ServerDescription, look: Look): string[] {
       ...wrap(printable(tool.tool), look.width - 2).map((line) => `  ${line}`),
       ...wrap(printable(tool.description), look.width - 6).map((line) => `      ${line}`),
     ]),
+    ...promptLines(data.promptList ?? [], look),
+  ];
+}
+
+function promptLines(prompts: NonNullable<ServerDescription["promptList"]>, look: Look): string[] {
+  if (prompts.length === 0) return [];
+  return [
+    "",
+    paint(look, "dim", `${prompts.length} prompt${prompts.length === 1 ? "" : "s"}`),
+    ...prompts.flatMap(({ prompt, arguments: args, title, description }) => [
+      ...wrap(printable(`${prompt} ${usageOf(args)}`.trim()), look.width - 2).map((line) => `  ${line}`),
+      ...wrap(printable(summaryOf(description ?? title ?? "")), look.width - 6).map((line) => `      ${line}`),
+    ]),
   ];
 }
 
@@ -162,6 +178,7 @@ function hintsOf(annotations: ToolDescription["annotations"]): string {
 
 export async function run(invocation: Invocation, io: Io): Promise<number> {
   const { renderDescription } = await import("../compiler/render/declaration.ts");
-  const name = invocation.operands[0]!;
+  // `SERVER TOOL` is `SERVER/TOOL`.
+  const name = invocation.operands.join("/");
   return showArtifacts(invocation, io, (table) => describeData(table, name, renderDescription), describeLines);
 }

@@ -3,13 +3,14 @@
  * stdout and everything on the way on stderr. Prints no token.
  */
 import { type LogInOutcome, logIn } from "../runtime/connect/auth/log-in.ts";
+import { findingsOf, loggedInText } from "../runtime/connect/auth/outcome-text.ts";
 import { tracedFetch, WireTrace } from "../runtime/connect/trace.ts";
 import { type Diagnostic, diagnostic } from "../schemas/diagnostic.ts";
 import { browserSignIn } from "./browser-sign-in.ts";
 import type { Invocation } from "./commands.ts";
 import { fail } from "./fail.ts";
 import { EXIT, type Io, interruptedExit } from "./io.ts";
-import { asText, diagnosticLines, printable } from "./print.ts";
+import { asText, diagnosticLines } from "./print.ts";
 import { findSignableServer } from "./signable-server.ts";
 
 /** What `--json` prints; `expiresAt` is ISO 8601, of the access token. */
@@ -20,6 +21,7 @@ export interface LoginJson {
   readonly scope?: string;
   readonly expiresAt?: string;
   readonly renewable?: boolean;
+  /** Where the sign-in is kept. */
   readonly store?: "file" | "keyring";
   readonly diagnostics: readonly Diagnostic[];
 }
@@ -29,50 +31,46 @@ const STORES = ["file", "keyring"] as const;
 export async function run(invocation: Invocation, io: Io): Promise<number> {
   const { operands, flags } = invocation;
   const server = operands[0]!;
-  const store = STORES.find((one) => one === (flags["store"] ?? "file"));
-  if (store === undefined) {
+  const store = STORES.find((one) => one === flags["store"]);
+  if (flags["store"] !== undefined && store === undefined) {
     return fail("login", invocation, io, `--store is one of ${STORES.join(", ")}`, EXIT.usage);
   }
   const found = await findSignableServer(invocation, io);
-  if (!found.ok) return report({ kind: "failed", diagnostic: found.diagnostic }, server, store, invocation, io);
+  if (!found.ok) return report({ kind: "failed", diagnostic: found.diagnostic }, server, invocation, io);
   const { config, resolved, agentDir, fetch } = found;
   const outcome = await logIn(config, resolved, {
     agentDir,
     fetch: io.trace ? tracedFetch(fetch, new WireTrace(io.trace, server, resolved.secrets)) : fetch,
     interactive: browserSignIn(io, { openBrowser: flags["no-browser"] !== true, readsInput: true }),
     signal: io.signal,
-    ...(store === "keyring" && { signIns: store }),
+    // Without a wish it stays where it is.
+    ...(store !== undefined && { signIns: store }),
     ...(typeof flags["scope"] === "string" && { scope: flags["scope"] }),
   });
   if (outcome.kind === "failed" && io.signal.aborted) return cancelled(server, invocation, io);
-  return report(outcome, server, store, invocation, io);
+  return report(outcome, server, invocation, io);
 }
 
 function cancelled(server: string, invocation: Invocation, io: Io): number {
   const found = diagnostic("sign-in-failed", "the sign-in was cancelled", { server });
-  report({ kind: "failed", diagnostic: found }, server, "file", invocation, io);
+  report({ kind: "failed", diagnostic: found }, server, invocation, io);
   return interruptedExit(io.signal);
 }
 
-function report(
-  outcome: LogInOutcome,
-  server: string,
-  store: "file" | "keyring",
-  { flags }: Invocation,
-  io: Io,
-): number {
+function report(outcome: LogInOutcome, server: string, { flags }: Invocation, io: Io): number {
   const ok = outcome.kind !== "failed";
-  if (flags["json"]) io.out(`${JSON.stringify(jsonOf(outcome, server, store))}\n`);
-  if (!ok) io.err(asText(diagnosticLines(outcome.diagnostic, io.errLook)));
-  else if (!flags["json"]) io.out(`${sentence(outcome, server, store)}\n`);
+  const found = findingsOf(outcome, server);
+  if (flags["json"]) io.out(`${JSON.stringify(jsonOf(outcome, server, found))}\n`);
+  else if (ok) io.out(`${loggedInText(outcome, server)}\n`);
+  for (const one of found) io.err(asText(diagnosticLines(one, io.errLook)));
   return ok ? EXIT.ok : EXIT.reported;
 }
 
-function jsonOf(outcome: LogInOutcome, server: string, store: "file" | "keyring"): LoginJson {
+function jsonOf(outcome: LogInOutcome, server: string, diagnostics: readonly Diagnostic[]): LoginJson {
   const { kind: status } = outcome;
-  if (status === "failed") return { ok: false, server, status, diagnostics: [outcome.diagnostic] };
-  if (status === "not-needed") return { ok: true, server, status, diagnostics: [] };
-  const { scope, expiresAt, isRenewable } = outcome;
+  if (status === "failed") return { ok: false, server, status, diagnostics };
+  if (status === "not-needed") return { ok: true, server, status, diagnostics };
+  const { scope, expiresAt, isRenewable, store } = outcome;
   return {
     ok: true,
     server,
@@ -81,17 +79,6 @@ function jsonOf(outcome: LogInOutcome, server: string, store: "file" | "keyring"
     ...(expiresAt !== undefined && { expiresAt: new Date(expiresAt).toISOString() }),
     renewable: isRenewable,
     store,
-    diagnostics: [],
+    diagnostics,
   };
-}
-
-function sentence(
-  outcome: Exclude<LogInOutcome, { kind: "failed" }>,
-  server: string,
-  store: "file" | "keyring",
-): string {
-  if (outcome.kind === "not-needed") return `"${server}" asks for no sign-in; nothing was changed`;
-  const scope = outcome.scope ? `, with the scopes ${printable(outcome.scope)}` : "";
-  const where = store === "keyring" ? "kept in the system's keyring, which Pi doesn't read" : "Pi is signed in too";
-  return `signed in to "${server}"${scope}; ${where}`;
 }

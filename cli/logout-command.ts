@@ -1,12 +1,13 @@
 /** `pimcp logout`: forgets the sign-in to one server, Pi's too, and tells its authorization server where that listens. */
 import { type LogOutOutcome, logOut } from "../runtime/connect/auth/log-out.ts";
+import { findingsOf, loggedOutText } from "../runtime/connect/auth/outcome-text.ts";
 import type { Diagnostic } from "../schemas/diagnostic.ts";
 import type { Invocation } from "./commands.ts";
 import { EXIT, type Io } from "./io.ts";
-import { asText, diagnosticLines, printable } from "./print.ts";
+import { asText, diagnosticLines } from "./print.ts";
 import { findSignableServer } from "./signable-server.ts";
 
-/** What `--json` prints; `revoked` says whether the tokens are worthless from now on. */
+/** What `--json` prints; `revoked` says whether the tokens are worthless from now on. Signed out and not `ok`: some are left behind. */
 export interface LogoutJson {
   readonly ok: boolean;
   readonly server: string;
@@ -21,27 +22,15 @@ export async function run(invocation: Invocation, io: Io): Promise<number> {
   const outcome: LogOutOutcome = found.ok
     ? await logOut(found.config, found.resolved, { agentDir: found.agentDir }, found.fetch)
     : { kind: "failed", diagnostic: found.diagnostic };
-  const ok = outcome.kind !== "failed";
-  if (invocation.flags["json"]) io.out(`${JSON.stringify(jsonOf(outcome, server))}\n`);
-  if (!ok) io.err(asText(diagnosticLines(outcome.diagnostic, io.errLook)));
-  else if (!invocation.flags["json"]) io.out(`${sentence(outcome, server)}\n`);
-  return ok ? EXIT.ok : EXIT.reported;
+  const diagnostics = findingsOf(outcome, server);
+  if (invocation.flags["json"]) io.out(`${JSON.stringify(jsonOf(outcome, server, diagnostics))}\n`);
+  else if (outcome.kind !== "failed") io.out(`${loggedOutText(outcome, server)}\n`);
+  for (const one of diagnostics) io.err(asText(diagnosticLines(one, io.errLook)));
+  return diagnostics.length === 0 ? EXIT.ok : EXIT.reported;
 }
 
-function jsonOf(outcome: LogOutOutcome, server: string): LogoutJson {
+function jsonOf(outcome: LogOutOutcome, server: string, diagnostics: readonly Diagnostic[]): LogoutJson {
   const { kind: status } = outcome;
-  if (status === "failed") return { ok: false, server, status, diagnostics: [outcome.diagnostic] };
-  return { ok: true, server, status, ...(status === "signed-out" && { revoked: outcome.revoked }), diagnostics: [] };
-}
-
-function sentence(outcome: Exclude<LogOutOutcome, { kind: "failed" }>, server: string): string {
-  if (outcome.kind === "not-signed-in") return `nobody was signed in to "${server}"`;
-  switch (outcome.revoked) {
-    case "yes":
-      return `signed out of "${server}"; the tokens are revoked`;
-    case "not-offered":
-      return `signed out of "${server}"`;
-    case "failed":
-      return `signed out of "${server}", but the tokens could not be revoked (${printable(outcome.reason ?? "")}): they are good until they expire`;
-  }
+  const ok = diagnostics.length === 0;
+  return { ok, server, status, ...(status === "signed-out" && { revoked: outcome.revoked }), diagnostics };
 }

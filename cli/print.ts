@@ -6,6 +6,10 @@
 import { isAbsolute, relative } from "node:path";
 import { styleText } from "node:util";
 import type { Diagnostic } from "../schemas/diagnostic.ts";
+import { escaped, printable } from "../schemas/printable.ts";
+import { wrap } from "./columns.ts";
+
+export { printable };
 
 export interface Look {
   readonly colour: boolean;
@@ -22,28 +26,12 @@ export function paint(look: Look, style: Style, text: string): string {
   return look.colour ? styleText(style, text, { validateStream: false } as never) : text;
 }
 
-/** Escapes, control characters and bidirectional marks made visible as `\u001b`; line ends and tabs become blanks. */
-export function printable(text: string): string {
-  return text
-    .replace(/[\t\n\r\u2028\u2029]+/g, " ")
-    .replace(
-      /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g,
-      (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
-    );
-}
-
 /**
  * Text of a server's that goes out as it is, line ends and all. Where a terminal would act on it, escapes, control
  * characters and what reorders a line are made visible.
  */
 export function verbatim(text: string, look: Look): string {
-  if (!look.terminal) return text;
-  return text
-    .replaceAll("\r\n", "\n")
-    .replace(
-      /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g,
-      (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
-    );
+  return look.terminal ? escaped(text.replaceAll("\r\n", "\n")) : text;
 }
 
 /**
@@ -64,6 +52,11 @@ export function diagnosticLines(found: Diagnostic, look: Look): string[] {
 function whereAmong({ server, tool, pointer }: Diagnostic): string | undefined {
   if (pointer === undefined) return undefined;
   return [server && `server "${server}"`, tool && `tool "${tool}"`, pointer || "/"].filter(Boolean).join(", ");
+}
+
+/** An entry of a list: what it is called, and below that what it is for, wrapped to the terminal. */
+export function entryText(name: string, text: string, look: Look): string {
+  return asText([printable(name), ...wrap(printable(text), look.width - 2).map((line) => `  ${line}`)]);
 }
 
 /** Lines as they go to a stream. */

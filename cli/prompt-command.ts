@@ -1,18 +1,16 @@
 /** `pimcp prompt`: the prompts of a server, and one of them filled in. */
 import type { PromptResult } from "../runtime/resources.ts";
 import type { Invocation } from "./commands.ts";
+import { fail } from "./fail.ts";
 import { EXIT, type Io } from "./io.ts";
-import { printable, verbatim } from "./print.ts";
+import { entryText, verbatim } from "./print.ts";
 import { withRuntime } from "./with-runtime.ts";
 
 export async function run(invocation: Invocation, io: Io): Promise<number> {
   const [server, name, ...words] = invocation.operands;
   const json = invocation.flags["json"] === true;
   const bad = words.find((word) => !/^[^=]+=/.test(word));
-  if (bad !== undefined) {
-    io.err(`pimcp prompt: "${printable(bad)}" is not key=value\n`);
-    return EXIT.usage;
-  }
+  if (bad !== undefined) return fail("prompt", invocation, io, `"${bad}" is not key=value`, EXIT.usage);
   return withRuntime("prompt", invocation, io, async (runtime) => {
     const resources = await runtime.resources();
     if (name === undefined) {
@@ -22,7 +20,7 @@ export async function run(invocation: Invocation, io: Io): Promise<number> {
         const args = (prompt.arguments ?? [])
           .map((one) => (one.required ? `${one.name}=` : `[${one.name}=]`))
           .join(" ");
-        io.out(`${printable(`${prompt.name} ${args}`.trim())}\n  ${printable(prompt.description ?? "")}\n`);
+        io.out(entryText(`${prompt.name} ${args}`.trim(), prompt.description ?? "", io.outLook));
       }
       return EXIT.ok;
     }

@@ -6,7 +6,7 @@ import { resolve } from "node:path";
 import { loadConfiguration } from "../runtime/connect/configuration.ts";
 import { createOutputStore } from "../runtime/limits/output-store.ts";
 import type { Runtime } from "../runtime/runtime.ts";
-import { errorText, layOut, type ShownRun, showRun } from "../runtime/sandbox/output.ts";
+import { layOut, type ShownRun, showRun } from "../runtime/sandbox/output.ts";
 import { codeFrame } from "../runtime/sandbox/place.ts";
 import { runtimeHost } from "../runtime/sandbox/runtime-host.ts";
 import {
@@ -19,6 +19,7 @@ import {
 import {
   createScriptChecker,
   forbidsRunning,
+  type ScriptChecker,
   type ScriptFinding,
   type TypecheckMode,
 } from "../runtime/sandbox/script-checker.ts";
@@ -41,8 +42,11 @@ export async function run(invocation: Invocation, io: Io): Promise<number> {
   const storeFile = typeof flags["store"] === "string" ? resolve(io.cwd, flags["store"]) : undefined;
   const stored = await readStore(storeFile);
   if (!stored.ok) return fail("run", invocation, io, stored.message, EXIT.usage);
-  return withRuntime("run", invocation, io, async (runtime) => {
-    const result = await runScript(runtime, script.text, invocation, io, {
+  const checker = createScriptChecker();
+  // Its thread loads while the rest is read; what names no tool mostly needs none.
+  if (flags["no-typecheck"] !== true && script.text.includes("tools")) checker.warm();
+  const code = withRuntime("run", invocation, io, async (runtime) => {
+    const result = await runScript(runtime, checker, script.text, invocation, io, {
       signal: io.signal,
       file: script.name,
       store: stored.value,
@@ -57,17 +61,18 @@ export async function run(invocation: Invocation, io: Io): Promise<number> {
     if (io.signal.aborted) return interruptedExit(io.signal);
     return result.ok && failure === undefined ? EXIT.ok : EXIT.reported;
   });
+  return code.finally(() => checker.close());
 }
 
 async function runScript(
   runtime: Runtime,
+  checker: ScriptChecker,
   source: string,
   invocation: Invocation,
   io: Io,
   options: RunOptions,
 ): Promise<RunResult> {
   const { renderDescription } = await import("../compiler/render/declaration.ts");
-  const checker = createScriptChecker();
   const sandbox = createSandbox(runtimeHost(runtime, { declare: renderDescription }));
   // Asked for once, while the script's thread starts.
   const prepare = async (code: string): Promise<PreparedScript> => {
@@ -80,7 +85,7 @@ async function runScript(
   try {
     return await sandbox.run(source, { ...options, prepare });
   } finally {
-    await Promise.all([sandbox.close(), checker.close()]);
+    await sandbox.close();
   }
 }
 
@@ -134,6 +139,5 @@ function print(result: RunResult, shown: ShownRun, io: Io): void {
   const calls = result.calls.length === 1 ? "1 call" : `${result.calls.length} calls`;
   const head = result.ok ? paint(io.errLook, "green", "Script completed") : paint(io.errLook, "red", "Script failed");
   io.err(`${head} in ${seconds} s, ${calls}\n`);
-  const error = errorText(result);
-  if (error !== undefined) io.err(`${verbatim(error, io.errLook)}\n`);
+  if (shown.error !== undefined) io.err(`${verbatim(shown.error, io.errLook)}\n`);
 }

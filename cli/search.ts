@@ -9,6 +9,7 @@ import type { ToolTable } from "../schemas/artifacts/tool-table.ts";
 import { type SearchOptions, type SearchResult, searchTools } from "../schemas/search-query.ts";
 import { cut, widthOf } from "./columns.ts";
 import type { Invocation } from "./commands.ts";
+import { fail } from "./fail.ts";
 import { EXIT, type Io } from "./io.ts";
 import { type Look, paint, printable } from "./print.ts";
 import { showArtifacts } from "./show-artifacts.ts";
@@ -44,10 +45,8 @@ export function searchLines(data: SearchData, look: Look): string[] {
 
 export async function run(invocation: Invocation, io: Io): Promise<number> {
   const { limit, namespace } = invocation.flags;
-  if (typeof limit === "string" && !/^[1-9][0-9]{0,5}$/.test(limit)) {
-    io.err(`pimcp search: --limit ${printable(limit)} is not a positive whole number\n`);
-    return EXIT.usage;
-  }
+  if (typeof limit === "string" && !/^[1-9][0-9]{0,5}$/.test(limit))
+    return fail("search", invocation, io, `--limit ${limit} is not a positive whole number`, EXIT.usage);
   const options: SearchOptions = {
     ...(typeof limit === "string" && { limit: Number(limit) }),
     ...(typeof namespace === "string" && { namespace }),

@@ -1,67 +1,11 @@
-/** Finds the server that `login` and `logout` are about, with its values resolved, or says why it has no sign-in of ours. */
-import { hasAuthorization } from "../runtime/connect/auth/create-auth.ts";
-import { loadConfiguration } from "../runtime/connect/configuration.ts";
+/** Finds the server that `login` and `logout` are about, by the configuration of this invocation. */
+import { findSignable, type SignableServer } from "../runtime/connect/auth/signable-server.ts";
 import { locateConfiguration } from "../runtime/connect/configuration-files.ts";
-import type { Fetch } from "../runtime/connect/http-fetch.ts";
-import { networkFetch } from "../runtime/connect/network-fetch.ts";
-import { type ResolvedHttp, resolveServer } from "../runtime/connect/resolve.ts";
-import { unknownServer } from "../schemas/artifacts/target.ts";
-import type { ServerConfig } from "../schemas/config/server-config.ts";
-import { type Diagnostic, diagnostic } from "../schemas/diagnostic.ts";
 import type { Invocation } from "./commands.ts";
 import { configurationOptions } from "./compile-command.ts";
 import type { Io } from "./io.ts";
 
-export type SignableServer =
-  | {
-      readonly ok: true;
-      readonly config: ServerConfig;
-      readonly resolved: ResolvedHttp;
-      readonly agentDir: string;
-      /** Reaches the server, through proxies and with its certificate authority. */
-      readonly fetch: Fetch;
-    }
-  | { readonly ok: false; readonly diagnostic: Diagnostic };
-
 export async function findSignableServer(invocation: Invocation, io: Io): Promise<SignableServer> {
-  const { env, homedir, signal } = io;
-  const name = invocation.operands[0]!;
-  const { value, diagnostics } = await loadConfiguration(
-    await locateConfiguration(configurationOptions(invocation, io)),
-  );
-  const config = value.servers.find((one) => one.name === name);
-  if (config === undefined) {
-    // An entry that could not be used has said why.
-    const why = diagnostics.find(({ server, severity }) => server === name && severity === "error");
-    const names = value.servers.map((one) => one.name);
-    return { ok: false, diagnostic: why ?? unknownServer(names, name) };
-  }
-  const refusal = refusalOf(config);
-  if (refusal !== undefined) return { ok: false, diagnostic: refusal };
-  const resolution = await resolveServer(config, { env, homedir, signal });
-  if (!resolution.ok) return resolution;
-  const resolved = resolution.resolved as ResolvedHttp;
-  if (hasAuthorization(resolved)) return { ok: false, diagnostic: noSignIn(config, HAS_HEADER) };
-  const fetch = networkFetch({ env, ca: resolved.ca });
-  return { ok: true, config, resolved, agentDir: value.agentDir, fetch };
-}
-
-const HAS_HEADER = "has an Authorization header in mcp.json, and that is its sign-in";
-
-/** Nothing is resolved, and so no command run, for a server that has no sign-in. */
-function refusalOf(config: ServerConfig): Diagnostic | undefined {
-  const { transport } = config;
-  if (transport.kind === "stdio") {
-    return noSignIn(config, "is started by a command; only servers that are reached by a url are signed in to");
-  }
-  const { grant = "authorization-code" } = transport.oauth ?? {};
-  if (grant !== "authorization-code") {
-    return noSignIn(config, `gets its tokens by itself (oauth.grant "${grant}"); nobody signs in to it`);
-  }
-  const names = Object.keys(transport.headers).map((header) => header.toLowerCase());
-  return names.includes("authorization") ? noSignIn(config, HAS_HEADER) : undefined;
-}
-
-function noSignIn({ name, location }: ServerConfig, why: string): Diagnostic {
-  return diagnostic("no-sign-in", `server "${name}" ${why}`, { server: name, ...location });
+  const files = await locateConfiguration(configurationOptions(invocation, io));
+  return findSignable(files, invocation.operands[0]!, io);
 }

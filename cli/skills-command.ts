@@ -4,10 +4,11 @@
  */
 import type { Skill, SkillFile, Skills } from "../runtime/skills.ts";
 import { nearest } from "../schemas/nearest.ts";
+import { shellWord } from "../schemas/shell-word.ts";
 import type { Invocation } from "./commands.ts";
 import { fail } from "./fail.ts";
 import { EXIT, type Io } from "./io.ts";
-import { printable, verbatim } from "./print.ts";
+import { entryText, printable, verbatim } from "./print.ts";
 import { withRuntime } from "./with-runtime.ts";
 
 export async function run(invocation: Invocation, io: Io): Promise<number> {
@@ -33,7 +34,7 @@ function printList(listed: Awaited<ReturnType<Skills["list"]>>["skills"], json: 
   if (json) io.out(`${JSON.stringify({ skills: listed })}\n`);
   for (const { frontmatter, resources } of json ? [] : listed) {
     const files = resources === "dynamic" ? "" : resources.length === 1 ? " (1 file)" : ` (${resources.length} files)`;
-    io.out(`${printable(frontmatter.name)}${files}\n  ${printable(frontmatter.description)}\n`);
+    io.out(entryText(`${frontmatter.name}${files}`, frontmatter.description, io.outLook));
   }
 }
 
@@ -48,6 +49,6 @@ function printFile({ bytes, text, ...file }: SkillFile, json: boolean, io: Io): 
 function unknown(server: string, name: string, listed: readonly Skill[]): string {
   const names = listed.map(({ frontmatter }) => frontmatter.name);
   const close = nearest(name, names);
-  const remedy = close ? `did you mean "${close}"?` : `it has: ${names.join(", ") || "none"}`;
+  const remedy = close ? `did you mean ${shellWord(close)}?` : `it has: ${names.join(", ") || "none"}`;
   return `server "${server}" has no skill "${name}"; ${remedy}`;
 }

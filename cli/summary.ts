@@ -1,6 +1,6 @@
 /** What `pimcp compile` prints for a person: servers, tools, exposure, what the declarations cost, what was written. */
 
-import type { ScopeReport, ServerReport } from "../compiler/compile.ts";
+import type { ScopeReport, ServerReport } from "../compiler/reports.ts";
 import { byCodeUnit } from "../schemas/canonical.ts";
 import { cell, widthOf, wrap } from "./columns.ts";
 import { type Look, paint, printable } from "./print.ts";

@@ -8,6 +8,7 @@ import type { Runtime } from "../runtime/runtime.ts";
 import { HandleStore, type ListedTask } from "../runtime/tasks/handle-store.ts";
 import { DEFAULT_MAX_OUTPUT_BYTES } from "../schemas/config/server-config.ts";
 import { nearest } from "../schemas/nearest.ts";
+import { shellWord } from "../schemas/shell-word.ts";
 import { stateFolder } from "../schemas/user-folders.ts";
 import { deliver, withProgress } from "./call-command.ts";
 import { cell, cut, widthOf } from "./columns.ts";
@@ -52,8 +53,9 @@ async function read({ flags }: Invocation, io: Io, all: boolean): Promise<readon
   return typeof server === "string" ? value.filter((task) => task.server === server) : value;
 }
 
-/** By its whole id, or by a beginning of it that no other task has. */
-function find(tasks: readonly ListedTask[], id: string, { flags }: Invocation): ListedTask | string {
+/** By its whole id, or by a beginning of it that no other task has: also one that a narrow terminal cut and marked so. */
+function find(tasks: readonly ListedTask[], typed: string, { flags }: Invocation): ListedTask | string {
+  const id = typed.replace(/…$/, "");
   const exact = tasks.filter(({ taskId }) => taskId === id);
   const matches = exact.length > 0 || id.length < 4 ? exact : tasks.filter(({ taskId }) => taskId.startsWith(id));
   if (matches.length === 1) return matches[0]!;
@@ -66,7 +68,7 @@ function find(tasks: readonly ListedTask[], id: string, { flags }: Invocation): 
     id,
     tasks.map(({ taskId }) => taskId),
   );
-  return `there is no task ${id}; ${close === undefined ? "`pimcp tasks list --all` has those there are" : `did you mean ${close}?`}`;
+  return `there is no task ${id}; ${close === undefined ? "`pimcp tasks list --all` has those there are" : `did you mean ${shellWord(close)}?`}`;
 }
 
 async function list(invocation: Invocation, io: Io): Promise<number> {
@@ -83,21 +85,47 @@ function listed({ taskId, server, tool, status, createdAt, updatedAt }: ListedTa
   return { taskId, server, tool, status, createdAt, updatedAt };
 }
 
+/** The widest that a column gets, however much room there is. */
+const WIDEST = 60;
+const COLUMNS = {
+  /** As it can be pasted. */
+  id: ({ taskId }: ListedTask) => shellWord(taskId),
+  tool: ({ server, tool }: ListedTask) => `${server}/${tool}`,
+  status: statusText,
+  since: ({ createdAt }: ListedTask) => `since ${shortTime(createdAt)}`,
+};
+type Column = keyof typeof COLUMNS;
+type Layout = readonly (readonly [column: Column, width: number])[];
+/** A tool's name says nothing in less. */
+const LEAST_TOOL = 10;
+
+/** One line a task, none wider than the terminal. */
 function table(tasks: readonly ListedTask[], look: Look): string {
-  const rows = tasks.map((task) => ({
-    task,
-    cells: [task.taskId, `${task.server}/${task.tool}`, statusText(task), `since ${shortTime(task.createdAt)}`].map(
-      printable,
-    ),
-  }));
-  const widths = [0, 1, 2].map((column) => Math.min(60, Math.max(...rows.map(({ cells }) => widthOf(cells[column]!)))));
-  return rows
-    .map(({ task, cells: [id, tool, status, since] }) => {
-      const head = `${cell(id!, widths[0]!)}  ${cell(tool!, widths[1]!)}`;
-      const tail = `${cell(status!, widths[2]!)}  ${paint(look, "dim", since!)}`;
-      return `${task.ended ? paint(look, "dim", head) : head}  ${tail}\n`;
+  const text = (column: Column, task: ListedTask) => printable(COLUMNS[column](task));
+  const widest = (column: Column) => Math.min(WIDEST, Math.max(...tasks.map((task) => widthOf(text(column, task)))));
+  const layout = layoutFor(look.width, widest);
+  return tasks
+    .map((task) => {
+      const cells = layout.map(([column, width]) => cell(text(column, task), width));
+      const line = cells.join("  ").trimEnd();
+      return `${task.ended ? paint(look, "dim", line) : line}\n`;
     })
     .join("");
+}
+
+/** Where not everything fits, the time goes first, then the tool gives way: an id that is whole can be copied. */
+function layoutFor(width: number, widest: (column: Column) => number): Layout {
+  const all = (["id", "tool", "status", "since"] as const).map((column) => [column, widest(column)] as const);
+  if (lineWidth(all) <= width) return all;
+  const [id, tool, status] = all as [Layout[0], Layout[0], Layout[0]];
+  const room = width - lineWidth([id, ["tool", 0], status]);
+  if (room >= LEAST_TOOL) return [id, ["tool", Math.min(tool[1], room)], status];
+  const over = Math.max(0, lineWidth([id, status]) - width);
+  return [["id", Math.max(LEAST_TOOL, id[1] - over)], status];
+}
+
+function lineWidth(layout: Layout): number {
+  return layout.reduce((sum, [, width]) => sum + width, 2 * (layout.length - 1));
 }
 
 function statusText({ status, ended, holder }: ListedTask): string {

@@ -6,7 +6,7 @@
 import { previousSnapshot, readPrevious } from "../compiler/previous.ts";
 import { BuildLoop } from "../compiler/watch/build-loop.ts";
 import { watchConfiguration } from "../compiler/watch/config-watcher.ts";
-import { ServerWatcher, type WatchedServer } from "../compiler/watch/server-watcher.ts";
+import { announces, ServerWatcher, type WatchedServer } from "../compiler/watch/server-watcher.ts";
 import { lazyAuth } from "../runtime/connect/auth/lazy-auth.ts";
 import { loadConfiguration } from "../runtime/connect/configuration.ts";
 import { locateConfiguration } from "../runtime/connect/configuration-files.ts";
@@ -17,11 +17,12 @@ import type { Invocation } from "./commands.ts";
 import {
   type CompileRequest,
   type CompileResult,
+  compiledOptions,
   compileOnce,
-  configurationOptions,
   print,
   understand,
 } from "./compile-command.ts";
+import { fail } from "./fail.ts";
 import { EXIT, type Io } from "./io.ts";
 
 const QUIET_MS = 100;
@@ -31,11 +32,8 @@ const CONFIG_REASON = "configuration";
 
 export async function run(invocation: Invocation, io: Io): Promise<number> {
   const request = understand(invocation, io);
-  if (typeof request === "string") {
-    io.err(`pimcp watch: ${request}\n`);
-    return EXIT.usage;
-  }
-  const { agentDir } = await locateConfiguration(configurationOptions(invocation, io));
+  if (typeof request === "string") return fail("watch", invocation, io, request, EXIT.usage);
+  const { agentDir } = await locateConfiguration(compiledOptions(invocation, io));
   const auth = lazyAuth({ agentDir });
   const servers = new ServerWatcher({
     open: async ({ config, verdict }) => {
@@ -52,7 +50,7 @@ export async function run(invocation: Invocation, io: Io): Promise<number> {
     },
     onChange: (server) => loop.request(SERVER_REASON + server),
   });
-  const located = async () => locateConfiguration(configurationOptions(invocation, io));
+  const located = async () => locateConfiguration(compiledOptions(invocation, io));
   const watcher = await watchConfiguration(await filesOf(located), (file) => {
     io.err(`${file} changed\n`);
     loop.request(CONFIG_REASON);
@@ -112,17 +110,17 @@ function printBuild(result: CompileResult, invocation: Invocation, io: Io): void
   if (!io.signal.aborted) print(result, invocation, io, true);
 }
 
-/** The compiled servers that say they announce changes of their tools. */
+/** The compiled servers that say they announce changes of their tools or prompts. */
 async function announcing(invocation: Invocation, request: CompileRequest, io: Io): Promise<WatchedServer[]> {
-  const files = await locateConfiguration(configurationOptions(invocation, io));
+  const files = await locateConfiguration(compiledOptions(invocation, io));
   const { value: configuration } = await loadConfiguration(files);
   const perScope = await Promise.all(
     request.scopes.map(async (scope) => {
       const previous = await readPrevious(request.out ?? configuration[scope].out);
       return serversOfScope(configuration, scope).flatMap((config): WatchedServer[] => {
         const snapshot = config.enabled ? previousSnapshot(previous, config.name) : undefined;
-        const tools = snapshot?.capabilities["tools"] as { listChanged?: unknown } | undefined;
-        return snapshot && tools?.listChanged === true ? [{ config, verdict: snapshot }] : [];
+        const isHeard = announces(snapshot?.capabilities, "tools") || announces(snapshot?.capabilities, "prompts");
+        return snapshot && isHeard ? [{ config, verdict: snapshot }] : [];
       });
     }),
   );

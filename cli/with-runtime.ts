@@ -26,7 +26,8 @@ export async function withRuntime(
   const asked = await answering(flags["answers"] as string | undefined, io, tell);
   for (const found of asked.diagnostics) tell(found);
   if (!asked.ok) {
-    if (flags["json"]) io.out(`${JSON.stringify({ error: { message: "the answers file can't be used" } })}\n`);
+    if (flags["json"])
+      io.out(`${JSON.stringify({ error: { message: asked.diagnostics.map(({ message }) => message).join("; ") } })}\n`);
     return EXIT.usage;
   }
   const runtime = await createRuntime({

@@ -1,5 +1,5 @@
 /**
- * Snapshots in, catalog out: every tool of every server under the names that models, scripts and
+ * Snapshots in, catalog out: every tool and prompt of every server under the names that models, scripts and
  * stubs will use. Sorted by server and tool, so the order in which servers answered or listed leaves no
  * trace. Nothing a server says can fail this stage; what can't be used is left out and reported.
  */
@@ -7,8 +7,10 @@ import { byCodeUnit } from "../schemas/canonical.ts";
 import type { CatalogServer, CatalogTool } from "../schemas/catalog.schema.ts";
 import type { ServerConfig } from "../schemas/config/server-config.ts";
 import { type Diagnostic, diagnostic, type Outcome } from "../schemas/diagnostic.ts";
-import { foldIdentifiers, foldToolNames, namespaceOf, plainToolName, type ToolRef } from "../schemas/names.ts";
+import { foldIdentifiers, foldToolNames, namespaceOf, type ToolRef } from "../schemas/names.ts";
 import { defineTool, type ToolDefinition } from "../schemas/tool-list.ts";
+import { catalogPrompts } from "./catalog-prompts.ts";
+import { nameCollisions } from "./name-collisions.ts";
 import type { ServerSnapshot } from "./snapshot.ts";
 
 /** A server with something to say of itself. */
@@ -26,7 +28,9 @@ export function buildCatalog(servers: readonly CompiledServer[]): Outcome<readon
     definitions[index]!.map((tool): ToolRef => ({ server: server.config.name, tool: tool.tool })),
   );
   const names = foldToolNames(refs);
-  diagnostics.push(...collisions(refs, names, sorted));
+  diagnostics.push(...nameCollisions("tool", refs, names, sorted));
+  const prompts = catalogPrompts(sorted);
+  diagnostics.push(...prompts.diagnostics);
   const clients = foldIdentifiers(sorted.map((server) => server.config.name));
   let next = 0;
   const catalog = sorted.map((server, index): CatalogServer => {
@@ -34,6 +38,7 @@ export function buildCatalog(servers: readonly CompiledServer[]): Outcome<readon
     const methods = foldIdentifiers(tools.map((tool) => tool.tool));
     return {
       ...describeServer(server, clients[index]!),
+      ...(prompts.value[index]!.length > 0 && { promptList: [...prompts.value[index]!] }),
       tools: tools.map(
         (tool, position) => ({ name: names[next++]!, method: methods[position]!, ...tool }) as CatalogTool,
       ),
@@ -72,34 +77,4 @@ function toolDefinitions(snapshot: ServerSnapshot, diagnostics: Diagnostic[]): T
     return definition;
   });
   return definitions.sort((a, b) => byCodeUnit(a.tool, b.tool));
-}
-
-/** One warning for every set of tools that fold to one name. */
-function collisions(
-  refs: readonly ToolRef[],
-  names: readonly string[],
-  servers: readonly CompiledServer[],
-): Diagnostic[] {
-  const groups = new Map<string, number[]>();
-  refs.forEach((ref, index) => {
-    const plain = plainToolName(ref);
-    groups.set(plain, [...(groups.get(plain) ?? []), index]);
-  });
-  return [...groups]
-    .filter(([, members]) => members.length > 1)
-    .map(([plain, members]) => {
-      const owners = members.map((index) => refs[index]!);
-      const sameServer = owners.every((ref) => ref.server === owners[0]!.server);
-      const listed = owners.map((ref) => `"${sameServer ? ref.tool : `${ref.server}/${ref.tool}`}"`).join(" and ");
-      const config = servers.find((server) => server.config.name === owners[0]!.server)?.config;
-      return diagnostic(
-        "tool-name-collision",
-        `tools ${listed}${sameServer ? ` of "${owners[0]!.server}"` : ""} fold to ${plain}; each gets a hash suffix`,
-        {
-          server: owners[0]!.server,
-          ...config?.location,
-          notes: members.map((index) => `"${refs[index]!.tool}" is ${names[index]}`),
-        },
-      );
-    });
 }

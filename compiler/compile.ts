@@ -4,16 +4,9 @@
  * a bad entry was compiled to before stays. The user's and the project's servers are compiled apart, into
  * folders of their own.
  */
-import { canonicalJson } from "../schemas/canonical.ts";
 import { settingsDigest } from "../schemas/config/digest.ts";
-import {
-  type Configuration,
-  type Exposure,
-  type Scope,
-  type ServerConfig,
-  serversOfScope,
-} from "../schemas/config/server-config.ts";
-import { type Diagnostic, diagnostic, type Outcome } from "../schemas/diagnostic.ts";
+import { type Configuration, type Scope, type ServerConfig, serversOfScope } from "../schemas/config/server-config.ts";
+import type { Diagnostic, Outcome } from "../schemas/diagnostic.ts";
 import { type Acquired, type AcquireOptions, acquireAll } from "./acquire.ts";
 import { shareBudget } from "./budget.ts";
 import { buildCatalog, type CompiledServer } from "./catalog.ts";
@@ -21,10 +14,21 @@ import { type GeneratedFile, jsonArtifacts, manifestFile, manifestServer } from 
 import { plainJson } from "./emit/json.ts";
 import { buildSearchIndex } from "./emit/search-index.ts";
 import { emitStubs, type TypeCache } from "./emit/stub-files.ts";
+import type { Exclusively } from "./output-lock.ts";
 import { planScope, type ScopePlan } from "./plan.ts";
-import { type Previous, previousConfig, previousServer, previousSnapshot, readPrevious } from "./previous.ts";
+import { type Previous, previousConfig, previousSnapshot, readPrevious } from "./previous.ts";
+import {
+  countExposures,
+  disabledReport,
+  emptyReport,
+  failedReport,
+  keptReport,
+  lostReport,
+  type ScopeReport,
+  serverReport,
+} from "./reports.ts";
 import type { ServerSnapshot } from "./snapshot.ts";
-import { type WriteResult, writeFiles } from "./write.ts";
+import { writeFiles } from "./write.ts";
 
 export interface CompileOptions extends Omit<AcquireOptions, "previous"> {
   readonly scopes: readonly Scope[];
@@ -32,33 +36,8 @@ export interface CompileOptions extends Omit<AcquireOptions, "previous"> {
   readonly only?: readonly string[];
   readonly check: boolean;
   readonly types: TypeCache;
-}
-
-export interface ServerReport {
-  readonly name: string;
-  readonly scope: Scope;
-  readonly status: "compiled" | "unchanged" | "stale" | "failed" | "disabled";
-  readonly source: "live" | "cache" | "none";
-  /** Tools that are not hidden. */
-  readonly tools: number;
-  readonly era?: "legacy" | "modern";
-  readonly protocolVersion?: string;
-  readonly ttlMs?: number;
-  readonly cacheScope?: "public" | "private";
-  readonly durationMs: number;
-}
-
-/** One scope's share of a run, for the summary a person reads. */
-export interface ScopeReport {
-  readonly scope: Scope;
-  readonly folder: string;
-  readonly servers: readonly ServerReport[];
-  readonly files: readonly WriteResult[];
-  /** Milliseconds since the epoch until which every server's list is fresh; 0 when the next compile has to ask one. */
-  readonly freshUntil: number;
-  /** Tools by exposure, in all servers. */
-  readonly exposures: Readonly<Partial<Record<Exposure, number>>>;
-  readonly tokens?: { readonly declared: number; readonly budget: number; readonly total: number };
+  /** Keeps other processes from writing an output folder meanwhile; absent where there are none. */
+  readonly exclusively?: Exclusively | undefined;
 }
 
 /** Compiles every wanted scope of a configuration. */
@@ -87,7 +66,14 @@ export async function compile(
       continue;
     }
     const own = acquired.value.filter(({ config }) => config.scope === scope);
-    const outcome = await compileScope({ scope, configuration, own, previous: previous[index], options });
+    const { exclusively = (_, work) => work() } = options;
+    const { out } = configuration[scope];
+    const outcome = await exclusively(out, async () => {
+      // Whoever was interrupted while waiting holds no lock.
+      if (options.signal.aborted) return { value: undefined, diagnostics: [] };
+      // Another process may have written since: what it compiled is not to be lost.
+      return compileScope({ scope, configuration, own, previous: await readPrevious(out), options });
+    });
     if (outcome.value) reports.push(outcome.value);
     diagnostics.push(...outcome.diagnostics);
   }
@@ -114,7 +100,10 @@ async function compileScope(input: ScopeInput): Promise<Outcome<ScopeReport | un
   const disabled = serversOfScope(configuration, scope).filter((server) => !server.enabled);
   if (servers.length === 0 && !previous && Object.keys(configuration.overrides).length === 0) {
     const reports = [...own.map(failedReport), ...disabled.map(disabledReport)];
-    return { value: reports.length > 0 ? emptyReport(input, reports) : undefined, diagnostics: [] };
+    return {
+      value: reports.length > 0 ? emptyReport(scope, settings.out, reports, own.length > 0) : undefined,
+      diagnostics: [],
+    };
   }
   const overrides = overridesOf(input, servers);
   const catalog = buildCatalog(servers);
@@ -139,7 +128,7 @@ async function compileScope(input: ScopeInput): Promise<Outcome<ScopeReport | un
       scope,
       folder: settings.out,
       servers: [
-        ...own.map((one) => (isLost ? lostReport(one, previous) : report(one, plan.value, entries, previous))),
+        ...own.map((one) => (isLost ? lostReport(one, previous) : serverReport(one, plan.value, entries, previous))),
         ...disabled.map(disabledReport),
       ],
       files: written.value,
@@ -191,8 +180,6 @@ function keptServers({ scope, configuration, previous, options }: ScopeInput): C
   });
 }
 
-type ManifestServers = ReturnType<typeof manifestEntries>;
-
 /** A kept server keeps its manifest entry too: what it was compiled from has not changed, though its entry may have. */
 function manifestEntries(plan: ScopePlan, servers: readonly CompiledServer[], previous: Previous | undefined) {
   const snapshots = new Map(servers.map(({ config, snapshot }) => [config.name, snapshot]));
@@ -205,89 +192,4 @@ function manifestEntries(plan: ScopePlan, servers: readonly CompiledServer[], pr
       return [server.config.name, isKept ? { ...entry, config: old.config } : entry];
     }),
   );
-}
-
-function report(
-  { config, snapshot, source, failed, durationMs }: Acquired,
-  plan: ScopePlan,
-  entries: ManifestServers,
-  previous: Previous | undefined,
-): ServerReport {
-  if (!snapshot) return failedReport({ config, source, durationMs });
-  const { name, scope } = config;
-  const planned = plan.servers.find((server) => server.config.name === name)!;
-  const same =
-    canonicalJson(entries[name]) === canonicalJson(previous?.manifest.servers[name]) &&
-    canonicalJson(planned.catalog) === canonicalJson(previousServer(previous, name));
-  return {
-    name,
-    scope,
-    status: failed ? "stale" : same ? "unchanged" : "compiled",
-    source,
-    tools: planned.tools.filter((tool) => tool.exposure !== "hidden").length,
-    era: snapshot.era,
-    protocolVersion: snapshot.protocolVersion,
-    ttlMs: snapshot.ttlMs ?? config.ttlMs,
-    cacheScope: snapshot.cacheScope,
-    durationMs,
-  };
-}
-
-function countExposures(plan: ScopePlan): ScopeReport["exposures"] {
-  const counts: Partial<Record<Exposure, number>> = {};
-  for (const { exposure } of plan.servers.flatMap((server) => server.tools)) {
-    counts[exposure] = (counts[exposure] ?? 0) + 1;
-  }
-  return counts;
-}
-
-/** What could not be written is not compiled, whatever the server answered. */
-function lostReport(one: Acquired, previous: Previous | undefined): ServerReport {
-  const before = previousServer(previous, one.config.name);
-  return { ...failedReport(one), ...(before && { status: "stale" as const, tools: before.tools.length }) };
-}
-
-function failedReport({
-  config,
-  source,
-  durationMs,
-}: Pick<Acquired, "config" | "source" | "durationMs">): ServerReport {
-  return { name: config.name, scope: config.scope, status: "failed", source, tools: 0, durationMs };
-}
-
-function disabledReport({ name, scope }: ServerConfig): ServerReport {
-  return { name, scope, status: "disabled", source: "none", tools: 0, durationMs: 0 };
-}
-
-/** Every server as it was compiled, nothing written. */
-function keptReport(scope: Scope, folder: string, { manifest, exposure }: Previous): ScopeReport {
-  const reachable = Object.values(exposure?.tools ?? {}).filter((tool) => tool.exposure !== "hidden");
-  const servers = Object.entries(manifest.servers).map(([name, { era, protocolVersion }]): ServerReport => {
-    const tools = reachable.filter((tool) => tool.server === name).length;
-    return { name, scope, status: "stale", source: "none", tools, era, protocolVersion, durationMs: 0 };
-  });
-  return { scope, folder, servers, files: [], freshUntil: 0, exposures: {} };
-}
-
-function emptyReport({ scope, configuration, own }: ScopeInput, servers: readonly ServerReport[]): ScopeReport {
-  return {
-    scope,
-    folder: configuration[scope].out,
-    servers,
-    files: [],
-    freshUntil: own.length > 0 ? 0 : Number.MAX_SAFE_INTEGER,
-    exposures: {},
-  };
-}
-
-/** With `--check`, the finding that something would change; undefined when nothing would. */
-export function checkFinding(reports: readonly ScopeReport[]): Diagnostic | undefined {
-  const changed = reports.flatMap((one) => one.files.filter((file) => file.status !== "unchanged"));
-  if (changed.length === 0) return undefined;
-  return diagnostic("check-failed", `${changed.length} generated file${changed.length === 1 ? "" : "s"} would change`, {
-    notes: [
-      ...changed.map(({ path, status }) => `${path} would be ${status}`),
-      "run `pimcp compile` and commit the result",
-    ],
-  });
 }

@@ -62,6 +62,9 @@ export function previousSnapshot(previous: Previous | undefined, name: string): 
     capabilities: server.capabilities,
     resources: server.resources,
     prompts: server.prompts,
+    ...(server.promptList && {
+      promptList: server.promptList.map(({ name: _, prompt, ...definition }) => ({ name: prompt, ...definition })),
+    }),
     tools: server.tools.map((tool) => {
       const { tool: name, ...definition } = definitionOf(tool);
       return { name, ...definition };

@@ -9,6 +9,9 @@ export interface DeclaredTool {
   readonly [key: string]: unknown;
 }
 
+/** A prompt as the server declares it, likewise. */
+export type DeclaredPrompt = DeclaredTool;
+
 export interface ServerSnapshot {
   readonly server: string;
   readonly transport: "stdio" | "streamable-http" | "sse";
@@ -25,10 +28,12 @@ export interface ServerSnapshot {
   readonly resources: boolean;
   /** `prompts/list` really answers. */
   readonly prompts: boolean;
+  /** All pages, in the server's order; absent where there are none. */
+  readonly promptList?: readonly DeclaredPrompt[];
   /** All pages, in the server's order. */
   readonly tools: readonly DeclaredTool[];
-  /** Milliseconds the list is fresh: the least over all pages; absent when any page carried none. */
+  /** Milliseconds the lists are fresh: the least over all pages; absent when any page of tools carried none. */
   readonly ttlMs?: number;
-  /** `private` unless every page said `public`. */
+  /** `private` unless every page of every list said `public`. */
   readonly cacheScope: "public" | "private";
 }

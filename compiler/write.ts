@@ -222,7 +222,9 @@ function isListed(previous: Manifest | undefined, path: string): boolean {
 
 /** Recognises our files where the manifest that listed them is lost, torn, or in conflict after a merge. */
 function bearsOurMark(path: string, text: string): boolean {
-  if (text === "") return true;
-  if (path.endsWith(".ts")) return /^\/\/ (?:Made by pimcp|\[\.\.\]: constraints of)/.test(text);
-  return /^\{\s*"formatVersion"/.test(text);
+  // A crash may leave nothing of a file, zeros, or its first letters.
+  const start = text.replace(/^\0+$/, "");
+  if (path.endsWith(".ts"))
+    return "// Made by pimcp".startsWith(start) || /^\/\/ (?:Made by pimcp|\[\.\.\]: constraints of)/.test(text);
+  return '{"formatVersion"'.startsWith(start.replace(/\s/g, "")) || /^\{\s*"formatVersion"/.test(text);
 }

@@ -41,6 +41,8 @@ export interface ClientHandlers {
   readonly roots?:
     | ((context: QuestionContext) => Promise<readonly { readonly uri: string; readonly name?: string }[]>)
     | undefined;
+  /** Why the handlers that aren't here aren't, for the errors of calls that would need one: `nobody is there to ask`. */
+  readonly absence?: string | undefined;
 }
 
 /** The handler of each elicitation mode. */

@@ -20,20 +20,28 @@ import { createPool, type Pool } from "./connect/pool.ts";
 import type { RequestOptions } from "./connect/session.ts";
 import type { EraVerdict } from "./connect/verdict.ts";
 import { ServerError } from "./errors.ts";
+import { type OwnServer, withOwnServers } from "./own-servers.ts";
 import { type Question, questionOf } from "./questions.ts";
+import type { ServerStates } from "./server-states.ts";
 
 export interface ConnectionsOptions
   extends Pick<OpenOptions, "env" | "homedir" | "capabilities" | "maxMessageBytes" | "fetch" | "trace"> {
   readonly files: ConfigurationFiles;
   readonly table: ToolTable;
+  /** Servers beside those of the configuration. */
+  readonly servers?: readonly OwnServer[] | undefined;
   readonly idleMs?: number | undefined;
   readonly onNotice: (notice: Diagnostic) => void;
   /** Answers what servers ask. Rejects with `UnansweredError`. */
   readonly answer: (question: Question) => Promise<Record<string, unknown>>;
   /** A server has been connected. */
   readonly onOpen: (connection: Connection) => void;
+  /** Is told what becomes of connections. */
+  readonly states: ServerStates;
   /** How a person signs in; without it nobody is asked. */
   readonly signIn?: Interactive | undefined;
+  /** Tokens of logins to Pi's providers. */
+  readonly providerToken?: ((provider: string) => Promise<string | undefined>) | undefined;
   /** Opens a server in a way of the caller's own; undefined leaves it to the configuration. */
   readonly open?: ((server: string) => Promise<OpenOutcome> | undefined) | undefined;
 }
@@ -43,6 +51,8 @@ export class Connections {
   readonly #pool: Pool;
   /** The latest connection to each server, dead or alive: what a server said last explains how it died. */
   readonly #latest = new Map<string, Connection>();
+  /** Those that somebody ended on purpose. */
+  readonly #disconnected = new WeakSet<Connection>();
   #configuration: Promise<Configuration> | undefined;
   #auth: Auth | undefined;
   /** Of the files that `#configuration` was read from. */
@@ -53,10 +63,14 @@ export class Connections {
   constructor(options: ConnectionsOptions) {
     this.#options = options;
     this.#pool = createPool({
-      open: (server, signal) => this.#open(server, signal),
+      open: (server, signal) => this.#opening(server, signal),
       onOpen: (connection) => {
         this.#latest.set(connection.server, connection);
         options.onOpen(connection);
+      },
+      onEnd: (connection, isAsked) => {
+        if (this.#latest.get(connection.server) !== connection) return;
+        options.states.ended(connection.server, isAsked ? undefined : connection.ending());
       },
       ...(options.idleMs !== undefined && { idleMs: options.idleMs }),
     });
@@ -69,15 +83,28 @@ export class Connections {
     params?: Record<string, unknown>,
     options?: RequestOptions,
   ): Promise<Readonly<Record<string, unknown>>> {
-    const outcome = await this.#pool.request(server, method, params, options);
+    const outcome = await this.outcome(server, method, params, options);
     if (outcome.ok) return outcome.result;
     if ("diagnostic" in outcome) throw unopened(server, outcome);
     throw await this.failed(server, method, outcome.failure);
   }
 
   /** The same as a value, for who decides by the kind of failure. */
-  outcome(server: string, method: string, params?: Record<string, unknown>, options?: RequestOptions) {
-    return this.#pool.request(server, method, params, options);
+  async outcome(server: string, method: string, params?: Record<string, unknown>, options?: RequestOptions) {
+    const outcome = await this.#pool.request(server, method, params, options);
+    const open = this.#pool.peek(server);
+    // Somebody has signed in meanwhile, perhaps in another process.
+    if (outcome.ok && open !== undefined && this.#options.states.of(server).kind === "needs-sign-in")
+      this.#options.states.connected(open);
+    return outcome;
+  }
+
+  /** Ends the connection to a server and what it started; requests under way fail. The next need opens another. */
+  async disconnect(server: string): Promise<void> {
+    const open = this.#pool.peek(server);
+    if (open !== undefined) this.#disconnected.add(open);
+    await this.#pool.drop(server);
+    this.#options.states.forgotten(server);
   }
 
   /** The open connection. Rejects with `ServerError`. */
@@ -98,6 +125,11 @@ export class Connections {
     return "severity" in config ? undefined : connectionDigest(config);
   }
 
+  /** Connections are closed as soon as nothing is under way on them. */
+  retire(): void {
+    this.#pool.retire();
+  }
+
   /** Ends every connection and what it started. */
   async close(): Promise<void> {
     await this.#pool.close();
@@ -114,12 +146,28 @@ export class Connections {
     return unopened(server, outcome);
   }
 
+  async #opening(server: string, signal: AbortSignal): Promise<OpenOutcome> {
+    const { states } = this.#options;
+    states.connecting(server);
+    try {
+      const outcome = await this.#open(server, signal);
+      if (outcome.ok) states.connected(outcome.connection);
+      else if (signal.aborted) states.forgotten(server);
+      else states.failed(server, outcome.diagnostic, outcome.stderr);
+      return outcome;
+    } catch (error) {
+      states.forgotten(server);
+      throw error;
+    }
+  }
+
   async #open(server: string, signal: AbortSignal): Promise<OpenOutcome> {
     const own = this.#options.open?.(server);
     if (own) return own;
     const configuration = await this.#current();
     const config = entryOf(configuration, server);
-    this.#auth ??= lazyAuth({ agentDir: configuration.agentDir, interactive: this.#options.signIn });
+    const { signIn: interactive, providerToken } = this.#options;
+    this.#auth ??= lazyAuth({ agentDir: configuration.agentDir, interactive, providerToken });
     if ("severity" in config) return { ok: false, diagnostic: config };
     // A server of 2025 asks its questions on a stream of its own, which is worth keeping only where they are answered.
     const listen = Object.keys(this.#options.capabilities ?? {}).length > 0;
@@ -158,7 +206,7 @@ export class Connections {
       if (!this.#saidNewer.has(now)) this.#options.onNotice(configNewer(scope));
       this.#saidNewer.add(now);
     }
-    return loaded.value;
+    return withOwnServers(loaded.value, this.#options.servers ?? []);
   }
 
   /** What was compiled about the server's era, as long as it is still the same server. */
@@ -173,13 +221,22 @@ export class Connections {
   /** A request's failure as the error that its caller meets. */
   async failed(server: string, method: string, failure: Failure): Promise<ServerError> {
     const connection = this.#latest.get(server);
+    if (failure.kind === "closed" && connection !== undefined && this.#disconnected.has(connection)) {
+      const message = `server "${server}": the connection was ended on purpose during ${method}`;
+      return serverError(server, { message, notes: ["the call may have run"] }, failure);
+    }
     const config = entryOf(await (this.#configuration ?? this.#current()), server);
     const stderr = connection?.stderrTail();
     if ("severity" in config) {
       return serverError(server, { message: failure.message, notes: [] }, failure, stderr);
     }
-    const found = failureDiagnostic(config, failure, { during: method, ending: connection?.ending() });
-    return serverError(server, found, failure, stderr);
+    const signs = { ending: connection?.ending(), isUnheard: connection?.unheard };
+    const found = failureDiagnostic(config, failure, { during: method, ...signs });
+    if (found.code === "sign-in-needed") this.#options.states.failed(server, found);
+    // What it sent instead of an answer may be why there was none.
+    const noise = failure.kind === "timeout" ? connection?.noise() : undefined;
+    const notes = noise === undefined ? found.notes : [noise.message, ...found.notes];
+    return serverError(server, { ...found, notes }, failure, stderr);
   }
 }
 

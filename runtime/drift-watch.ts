@@ -7,6 +7,7 @@ import type { ToolTable } from "../schemas/artifacts/tool-table.ts";
 import { canonicalJson } from "../schemas/canonical.ts";
 import { type Diagnostic, diagnostic } from "../schemas/diagnostic.ts";
 import type { Connection } from "./connect/connection.ts";
+import type { Failure } from "./connect/failure.ts";
 import { listTools } from "./connect/list-tools.ts";
 import { compareTools, type Drift, driftText } from "./drift.ts";
 
@@ -27,15 +28,22 @@ interface Watched {
 export class DriftWatch {
   readonly #table: ToolTable;
   readonly #onNotice: (notice: Diagnostic) => void;
-  readonly #canBeAsked: boolean;
+  readonly #capabilities: Readonly<Record<string, unknown>>;
+  readonly #onUnlisted: ((server: string, failure: Failure) => Promise<unknown>) | undefined;
   readonly #watched = new Map<string, Watched>();
   readonly #known = new Map<string, Drift>();
 
-  /** `canBeAsked`: elicitation is advertised, as it was when compiling. */
-  constructor(table: ToolTable, onNotice: (notice: Diagnostic) => void, canBeAsked = true) {
+  /** `capabilities` are those advertised to servers. `onUnlisted` hears why a server wouldn't list its tools. */
+  constructor(
+    table: ToolTable,
+    onNotice: (notice: Diagnostic) => void,
+    capabilities: Readonly<Record<string, unknown>>,
+    onUnlisted?: (server: string, failure: Failure) => Promise<unknown>,
+  ) {
     this.#table = table;
     this.#onNotice = onNotice;
-    this.#canBeAsked = canBeAsked;
+    this.#capabilities = capabilities;
+    this.#onUnlisted = onUnlisted;
   }
 
   /** Starts comparing; called for every connection that is opened. */
@@ -85,29 +93,39 @@ export class DriftWatch {
       return definition.ok && definition.value ? [definition.value] : [];
     });
     const listing = await listTools(connection, { name: server }, { timeoutMs: LIST_TIMEOUT_MS });
-    if (!listing.ok) return undefined;
+    if (!listing.ok) {
+      const { failure } = listing;
+      if (failure.kind !== "malformed") await this.#onUnlisted?.(server, failure);
+      return undefined;
+    }
     const drift = compareTools(server, compiled, listing.list.tools);
     this.#known.set(server, drift);
     const state = canonicalJson(drift);
-    if (drift.tools.length > 0 && state !== watched.said) this.#onNotice(driftNotice(drift, this.#canBeAsked));
+    if (drift.tools.length > 0 && state !== watched.said) this.#onNotice(driftNotice(drift, this.#capabilities));
     watched.said = state;
     return drift;
   }
 }
 
 /**
- * Tools that are merely missing in a runtime without an elicitation handler are mostly those that a server keeps from clients
- * which can't be asked: compiling anew would not help, and a warning in every program would be noise. A call of one fails.
+ * A compile advertises elicitation and nothing else. Tools that are merely missing in a runtime without an elicitation handler are
+ * mostly those that a server keeps from clients which can't be asked: compiling anew would not help, and a warning in every
+ * program would be noise. A call of one fails. Those merely added where models or roots are advertised are mostly for clients
+ * that have them, and can't be called before they are compiled: a remark as well.
  */
-function driftNotice(drift: Drift, canBeAsked: boolean): Diagnostic {
-  const isReduced = !canBeAsked && drift.tools.every(({ change }) => change === "removed");
+function driftNotice(drift: Drift, capabilities: Readonly<Record<string, unknown>>): Diagnostic {
+  const isEvery = (wanted: Drift["tools"][number]["change"]) => drift.tools.every(({ change }) => change === wanted);
+  const isReduced = !("elicitation" in capabilities) && isEvery("removed");
+  const isExtended = ("sampling" in capabilities || "roots" in capabilities) && isEvery("added");
   return diagnostic("tools-drifted", `the tools of "${drift.server}" differ from those compiled: ${driftText(drift)}`, {
-    ...(isReduced && { severity: "info" as const }),
+    ...((isReduced || isExtended) && { severity: "info" as const }),
     server: drift.server,
     notes: [
       isReduced
         ? "servers keep tools that ask something from clients without an elicitation handler; if that isn't why, run `pimcp compile`"
-        : "the compiled definitions stay in use; run `pimcp compile` to take over the new ones",
+        : isExtended
+          ? "run `pimcp compile` to take them over; what a server offers only to clients with models or roots can't be compiled"
+          : "the compiled definitions stay in use; run `pimcp compile` to take over the new ones",
     ],
   });
 }

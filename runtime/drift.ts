@@ -4,6 +4,7 @@
  * agent is how a server could make it do something nobody reviewed.
  */
 import { byCodeUnit, canonicalJson } from "../schemas/canonical.ts";
+import { printable } from "../schemas/printable.ts";
 import { defineTool, definitionOf, type ToolDefinition } from "../schemas/tool-list.ts";
 
 export interface ToolDrift {
@@ -38,12 +39,20 @@ export function compareTools(server: string, compiled: readonly ToolDefinition[]
 /** `2 tools changed (a, b), 1 added (c)`. */
 export function driftText({ tools }: Drift): string {
   const parts = (["changed", "removed", "added"] as const).flatMap((change) => {
-    const names = tools.filter((tool) => tool.change === change).map((tool) => tool.tool);
+    const names = tools.filter((tool) => tool.change === change).map((tool) => shortName(tool.tool));
     return names.length > 0
       ? [`${names.length} ${change} (${names.slice(0, 5).join(", ")}${names.length > 5 ? ", …" : ""})`]
       : [];
   });
   return parts.join(", ");
+}
+
+/** UTF-16 units of a name as it is shown. */
+const MAX_NAME_LENGTH = 80;
+
+/** Names are the server's, and of any length. */
+function shortName(name: string): string {
+  return printable(name.length > MAX_NAME_LENGTH ? `${name.slice(0, MAX_NAME_LENGTH - 1)}…` : name);
 }
 
 const MEMBERS = ["title", "description", "inputSchema", "outputSchema", "annotations", "execution", "_meta"] as const;

@@ -30,5 +30,6 @@ export type {
   ResourceTemplate,
 } from "./resources.ts";
 export { createRuntime, type Runtime, type RuntimeOptions } from "./runtime.ts";
+export type { ServerState, ServerStatus } from "./server-states.ts";
 export type { Skill, SkillFile, SkillList, Skills } from "./skills.ts";
 export type { ListedTask, ResumeOptions, Tasks } from "./tasks/tasks.ts";

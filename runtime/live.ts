@@ -5,6 +5,7 @@ import { type CallContext, callTool, type EntryCallOptions } from "./call.ts";
 import type { InterpretedResult } from "./calls/results.ts";
 import { capabilitiesOf, hearCompletions } from "./client-features.ts";
 import type { ConfigurationFiles } from "./connect/configuration-files.ts";
+import type { Connection } from "./connect/connection.ts";
 import type { TraceSink } from "./connect/trace.ts";
 import { Connections } from "./connections.ts";
 import { DriftWatch } from "./drift-watch.ts";
@@ -12,12 +13,24 @@ import { Gate } from "./gate.ts";
 import { answerQuestion, type Question } from "./questions.ts";
 import { Resources } from "./resources.ts";
 import type { RuntimeOptions } from "./runtime.ts";
+import type { ServerStates } from "./server-states.ts";
 import { Skills } from "./skills.ts";
 import { TaskCalls } from "./tasks/task-calls.ts";
 import { Tasks } from "./tasks/tasks.ts";
 
 export interface LiveOptions
-  extends Pick<RuntimeOptions, "handlers" | "onDrift" | "idleMs" | "maxMessageBytes" | "fetch" | "open" | "signIn"> {
+  extends Pick<
+    RuntimeOptions,
+    | "handlers"
+    | "onDrift"
+    | "onServerLog"
+    | "idleMs"
+    | "maxMessageBytes"
+    | "fetch"
+    | "open"
+    | "signIn"
+    | "providerToken"
+  > {
   readonly env: NodeJS.ProcessEnv;
   readonly homedir: string;
   /** Absolute folder for what outlives the process. */
@@ -28,6 +41,7 @@ export interface LiveOptions
   readonly diagnostics: readonly Diagnostic[];
   readonly onNotice: (notice: Diagnostic) => void;
   readonly trace?: TraceSink | undefined;
+  readonly states: ServerStates;
 }
 
 export interface Live {
@@ -42,11 +56,20 @@ export interface Live {
   close(): Promise<void>;
 }
 
+function hearServerLog(connection: Connection, onServerLog: LiveOptions["onServerLog"]): void {
+  if (onServerLog === undefined) return;
+  connection.onNotification((method, params) => {
+    if (method === "notifications/message") onServerLog(connection.server, connection.redact(params, "secrets").value);
+  });
+}
+
 export function openLive(options: LiveOptions): Live {
   const { table, onNotice, handlers = {} } = options;
   const gate = new Gate(table, options.diagnostics);
   const capabilities = capabilitiesOf(handlers);
-  const drift = new DriftWatch(table, onNotice, "elicitation" in capabilities);
+  const drift = new DriftWatch(table, onNotice, capabilities, (server, failure) =>
+    connections.failed(server, "tools/list", failure),
+  );
   // People are asked without the credentials that a server was given and repeats.
   const answer = (question: Question) =>
     answerQuestion(handlers, { ...question, params: connections.discreet(question.server)(question.params) });
@@ -56,6 +79,7 @@ export function openLive(options: LiveOptions): Live {
     answer,
     onOpen: (connection) => {
       hearCompletions(connection, handlers);
+      hearServerLog(connection, options.onServerLog);
       calls.notices.opened(connection);
       drift.watch(connection);
     },

@@ -40,6 +40,8 @@ export type UnansweredReason =
   /** No handler takes questions of this kind or mode, and none was advertised. */
   | "no-handler"
   | "handler-failed"
+  /** The user said no where MCP has no answer for that: to sampling. */
+  | "declined"
   /** The handler's answer doesn't fit the question. */
   | "unfit-answer"
   /** The question itself isn't one that MCP allows. */
@@ -57,7 +59,14 @@ export class UnansweredError extends HandlerFailedError {
     this.reason = reason;
     this.question = question;
   }
+
+  override get isDecline(): boolean {
+    return this.reason === "declined";
+  }
 }
+
+/** What a handler rejects with where the user says no and the method has no answer for that. */
+export class DeclinedError extends Error {}
 
 /** `elicitation ("Who is there?")`: a question in a few words, for messages. */
 export function questionText({ method, params }: Pick<Question, "method" | "params">): string {
@@ -93,7 +102,8 @@ async function answerElicitation(handlers: ClientHandlers, question: Question): 
   const mode = params["mode"] ?? "form";
   if (mode !== "form" && mode !== "url") throw unusable(question, "an elicitation mode that doesn't exist");
   if (mode === "url" && typeof params["url"] !== "string") throw unusable(question, "a URL elicitation without a URL");
-  const answer = await ask(elicitationModes(handlers)[mode], question, mode === "url" ? "URL elicitation" : undefined);
+  const kind = mode === "url" ? "URL elicitation" : undefined;
+  const answer = await ask(elicitationModes(handlers)[mode], question, handlers, kind);
   if (!isRecord(answer) || !ACTIONS.has(answer["action"])) {
     throw unfit(question, ['action: expected "accept", "decline" or "cancel"']);
   }
@@ -110,7 +120,7 @@ async function answerSampling(handlers: ClientHandlers, question: Question): Pro
   const features = samplingFeatures(handlers);
   const wantsTools = params["tools"] !== undefined || params["toolChoice"] !== undefined;
   const able = wantsTools && features?.tools !== true ? undefined : features?.create;
-  const answer = await ask(able, question, wantsTools && features ? "sampling with tools" : undefined);
+  const answer = await ask(able, question, handlers, wantsTools && features ? "sampling with tools" : undefined);
   const errors = samplingErrors(answer);
   if (errors.length > 0) throw unfit(question, errors);
   return answer as Record<string, unknown>;
@@ -129,8 +139,9 @@ function samplingErrors(answer: unknown): string[] {
   ];
 }
 
-async function answerRoots({ roots }: ClientHandlers, question: Question): Promise<Record<string, unknown>> {
-  const listed = await ask(roots && ((_, context) => roots(context)), question);
+async function answerRoots(handlers: ClientHandlers, question: Question): Promise<Record<string, unknown>> {
+  const { roots } = handlers;
+  const listed = await ask(roots && ((_, context) => roots(context)), question, handlers);
   if (!Array.isArray(listed)) throw unfit(question, ["expected a list"]);
   const wrong = listed.findIndex((root) => !isRecord(root) || !isFileUri(root["uri"]));
   if (wrong >= 0) throw unfit(question, [`roots[${wrong}].uri: expected a file: URI`]);
@@ -145,13 +156,14 @@ function isFileUri(uri: unknown): boolean {
 async function ask<Answer = Record<string, unknown>>(
   handler: ((...args: Parameters<QuestionHandler>) => Promise<Answer>) | undefined,
   question: Question,
+  { absence }: ClientHandlers,
   kind?: string,
 ): Promise<Answer> {
   const { params, server, tool, taskId, whenDone, signal } = question;
   const what = questionText(question);
   if (handler === undefined) {
-    const missing = kind === undefined ? "" : ` that does ${kind}`;
-    throw new UnansweredError("no-handler", `it asked for ${what}, and there is no handler${missing}`, question);
+    const missing = kind === undefined ? "there is no handler" : `there is no handler that does ${kind}`;
+    throw new UnansweredError("no-handler", `it asked for ${what}, and ${absence ?? missing}`, question);
   }
   const aborted = abortOf(question);
   try {
@@ -160,6 +172,10 @@ async function ask<Answer = Record<string, unknown>>(
     return await Promise.race([aborted.promise, answered]);
   } catch (error) {
     if (error instanceof UnansweredError && error.question === question) throw error;
+    if (error instanceof DeclinedError) {
+      const why = error.message === "" ? "" : `: ${error.message}`;
+      throw new UnansweredError("declined", `the user declined its ${what}${why}`, question, error);
+    }
     const why = error instanceof Error ? error.message : String(error);
     throw new UnansweredError("handler-failed", `the handler for its ${what} failed: ${why}`, question, error);
   } finally {

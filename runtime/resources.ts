@@ -1,10 +1,11 @@
 /**
  * Resources and prompts of servers: listed, read and completed over the shared connections. A server that is hidden by
- * its own `exposure` is out of reach here too. Results are what the server sent; reading and listing may be sent twice,
- * since both change nothing.
+ * its own `exposure` is out of reach here too. Results are what the server sent, as far as it is what their types say;
+ * reading and listing may be sent twice, since both change nothing.
  */
 import type { ToolTable } from "../schemas/artifacts/tool-table.ts";
 import type { Connections } from "./connections.ts";
+import { contentsIn, promptIn, promptResultIn, resourceIn, templateIn } from "./content-shapes.ts";
 import { RefusedError, ServerError } from "./errors.ts";
 import type { Gate } from "./gate.ts";
 
@@ -83,20 +84,24 @@ export class Resources {
 
   /** Every page. Methods reject with `RefusedError` for an unknown server and with `ServerError` otherwise. */
   list(server: string, options?: ReadOptions): Promise<Resource[]> {
-    return this.#all(server, "resources/list", "resources", options) as Promise<Resource[]>;
+    return this.#all(server, "resources/list", "resources", resourceIn, options);
   }
 
   templates(server: string, options?: ReadOptions): Promise<ResourceTemplate[]> {
-    return this.#all(server, "resources/templates/list", "resourceTemplates", options) as Promise<ResourceTemplate[]>;
+    return this.#all(server, "resources/templates/list", "resourceTemplates", templateIn, options);
   }
 
   async read(server: string, uri: string, options?: ReadOptions): Promise<ResourceContents[]> {
     const result = await this.#request(server, "resources/read", { uri }, options);
-    return listOf(server, result, "contents", "resources/read") as ResourceContents[];
+    return listOf(server, result, "contents", "resources/read").map((item) => {
+      const contents = contentsIn(item, uri);
+      if (contents === undefined) throw malformed(server, "resources/read");
+      return contents;
+    });
   }
 
   prompts(server: string, options?: ReadOptions): Promise<Prompt[]> {
-    return this.#all(server, "prompts/list", "prompts", options) as Promise<Prompt[]>;
+    return this.#all(server, "prompts/list", "prompts", promptIn, options);
   }
 
   async prompt(
@@ -106,8 +111,9 @@ export class Resources {
     options?: ReadOptions,
   ): Promise<PromptResult> {
     const result = await this.#request(server, "prompts/get", { name, arguments: args }, options);
-    listOf(server, result, "messages", "prompts/get");
-    return result as PromptResult;
+    const prompt = promptResultIn(result);
+    if (prompt === undefined) throw malformed(server, "prompts/get");
+    return prompt;
   }
 
   /** `argument` is the one being typed; `context` holds those already given. */
@@ -122,16 +128,25 @@ export class Resources {
     const { completion } = await this.#request(server, "completion/complete", params, options);
     const values = (completion as { values?: unknown } | undefined)?.values;
     if (!Array.isArray(values)) throw malformed(server, "completion/complete");
-    return completion as Completion;
+    return { ...(completion as Completion), values: values.filter((value) => typeof value === "string") };
   }
 
-  async #all(server: string, method: string, member: string, options?: ReadOptions): Promise<unknown[]> {
-    const found: unknown[] = [];
+  async #all<T>(
+    server: string,
+    method: string,
+    member: string,
+    entryIn: (item: unknown) => T | undefined,
+    options?: ReadOptions,
+  ): Promise<T[]> {
+    const found: T[] = [];
     const cursors = new Set<string>();
     for (let pages = 0; pages < MAX_PAGES; pages++) {
       const cursor = [...cursors].at(-1);
       const result = await this.#request(server, method, cursor === undefined ? undefined : { cursor }, options);
-      for (const item of listOf(server, result, member, method)) found.push(item);
+      for (const item of listOf(server, result, member, method)) {
+        const entry = entryIn(item);
+        if (entry !== undefined) found.push(entry);
+      }
       const next = result["nextCursor"];
       if (typeof next !== "string" || next === "" || cursors.has(next)) break;
       cursors.add(next);

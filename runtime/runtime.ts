@@ -22,7 +22,10 @@ import type { Drift } from "./drift.ts";
 import { RefusedError, ToolError } from "./errors.ts";
 import type { Live } from "./live.ts";
 import { locateRuntime, type RuntimeLocations } from "./locate.ts";
+import { openTrace } from "./open-trace.ts";
+import type { OwnServer } from "./own-servers.ts";
 import type { Resources } from "./resources.ts";
+import { ServerStates, type ServerStatus } from "./server-states.ts";
 import type { Skills } from "./skills.ts";
 import type { Tasks } from "./tasks/tasks.ts";
 
@@ -38,6 +41,8 @@ export interface RuntimeOptions {
   readonly projectOut?: string | false;
   /** Folder of the user's artifacts; default in the agent folder. False leaves the user's servers out. */
   readonly userOut?: string | false;
+  /** Servers of the program's own, beside those of `mcp.json`, which win by name. */
+  readonly servers?: readonly OwnServer[];
   /** Variables for `${VAR}` and for servers' processes; default this process's. */
   readonly env?: NodeJS.ProcessEnv;
   readonly homedir?: string;
@@ -48,6 +53,8 @@ export interface RuntimeOptions {
   readonly onDrift?: "warn" | "block";
   /** Takes what is worth knowing and stops nothing; by default warnings and errors are a line each on stderr. */
   readonly onNotice?: (notice: Diagnostic) => void;
+  /** Takes the `params` of a server's log notice (`notifications/message`), without the values that the server was given. */
+  readonly onServerLog?: (server: string, params: unknown) => void;
   /** Milliseconds without a request after which a connection is closed; default 5 minutes, 0 never. */
   readonly idleMs?: number;
   /** Bytes of the largest message taken from a server, default 256 MiB; a call whose answer is longer fails alone. */
@@ -59,6 +66,8 @@ export interface RuntimeOptions {
    * the sign-ins of `pimcp login` and `pi mcp login` are used and renewed, and a call that needs another one fails.
    */
   readonly signIn?: Interactive;
+  /** Tokens of logins to Pi's providers, for servers with `auth.provider`; default those that Pi's `auth.json` holds. */
+  readonly providerToken?: (provider: string) => Promise<string | undefined>;
   /** Opens a server in a way of your own, such as `openTransport`; undefined leaves it to the configuration. */
   readonly open?: (server: string) => Promise<OpenOutcome> | undefined;
   /**
@@ -88,6 +97,14 @@ export interface Runtime {
   drift(): Promise<readonly Drift[]>;
   /** Connects to a server and compares its tools; undefined when it would not list them. */
   compareWithServer(server: string): Promise<Drift | undefined>;
+  /** What is known of the connection to a server. Connects nothing and loads nothing. */
+  status(server: string): ServerStatus;
+  /** Hears that what is known of a server changed; the result stops that. */
+  onStatus(listener: (server: string) => void): () => void;
+  /** Ends the connection to a server and what it started; calls under way fail. The next call connects anew. */
+  disconnect(server: string): Promise<void>;
+  /** Another runtime takes over: connections end a moment after the last request on them. Calls still work. Never rejects. */
+  retire(): Promise<void>;
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -103,7 +120,8 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
   const located = await locateRuntime({ ...options, cwd, env, homedir });
   const { projectOut, userOut } = located;
   const folders = { ...(projectOut !== undefined && { projectOut }), ...(userOut !== undefined && { userOut }) };
-  const artifacts = loadArtifacts(folders);
+  const own = (options.servers ?? []).map(({ config, out }) => ({ server: config.name, out }));
+  const artifacts = loadArtifacts({ ...folders, own });
   const newer = await findNewerConfig({
     table: artifacts.value,
     folders: {
@@ -115,19 +133,21 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
   });
   const onNotice = onlyNew(options.onNotice ?? printNotice);
   const trace = await openTrace(options.trace, cwd, onNotice);
+  const states = new ServerStates();
   const open = async (): Promise<Live> => {
     const { openLive } = await import("./live.ts");
     const { value: table, diagnostics } = artifacts;
     const { files } = located;
     const stateDir = resolve(cwd, options.stateDir ?? stateFolder(env, homedir));
-    return openLive({ ...options, env, homedir, stateDir, files, table, diagnostics, onNotice, trace: trace.sink });
+    const surroundings = { env, homedir, stateDir, files, table, states };
+    return openLive({ ...options, ...surroundings, diagnostics, onNotice, trace: trace.sink });
   };
   const onAbort = () => void runtime.close();
   const release = () => {
     artifacts.close();
     options.signal?.removeEventListener("abort", onAbort);
   };
-  const actions = { open, release, ended: trace.close };
+  const actions = { open, release, ended: trace.close, states };
   const runtime = new ArtifactRuntime(artifacts.value, [...artifacts.diagnostics, ...newer], actions);
   for (const found of runtime.diagnostics) onNotice(found);
   options.signal?.addEventListener("abort", onAbort, { once: true });
@@ -141,19 +161,29 @@ class ArtifactRuntime implements Runtime {
   readonly #open: () => Promise<Live>;
   readonly #release: () => void;
   readonly #ended: () => void;
+  readonly #states: ServerStates;
   #live: Promise<Live> | undefined;
+  /** The same, once it is there. */
+  #opened: Live | undefined;
   #closed = false;
+  #retired = false;
 
   constructor(
     table: ToolTable,
     diagnostics: readonly Diagnostic[],
-    actions: { readonly open: () => Promise<Live>; readonly release: () => void; readonly ended: () => void },
+    actions: {
+      readonly open: () => Promise<Live>;
+      readonly release: () => void;
+      readonly ended: () => void;
+      readonly states: ServerStates;
+    },
   ) {
     this.table = table;
     this.diagnostics = diagnostics;
     this.#open = actions.open;
     this.#release = actions.release;
     this.#ended = actions.ended;
+    this.#states = actions.states;
   }
 
   async call(server: string, tool: string, args: unknown = {}, options?: CallOptions): Promise<ToolResult<unknown>> {
@@ -196,6 +226,25 @@ class ArtifactRuntime implements Runtime {
     return live.drift.settled(server);
   }
 
+  status(server: string): ServerStatus {
+    const drift = this.#opened?.drift.known().find((one) => one.server === server);
+    return { state: this.#states.of(server), drift };
+  }
+
+  onStatus(listener: (server: string) => void): () => void {
+    return this.#states.onChange(listener);
+  }
+
+  async disconnect(server: string): Promise<void> {
+    await (await this.#live)?.connections.disconnect(server);
+  }
+
+  async retire(): Promise<void> {
+    this.#retired = true;
+    // Where it could not be loaded, the call that wanted it has been told why.
+    (await this.#live?.catch(() => undefined))?.connections.retire();
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
     this.#release();
@@ -210,28 +259,10 @@ class ArtifactRuntime implements Runtime {
   async #alive(server: string, tool: string): Promise<Live> {
     if (this.#closed) throw new RefusedError("the runtime is closed", { server, tool, reason: "closed" });
     this.#live ??= this.#open();
-    return this.#live;
+    this.#opened = await this.#live;
+    if (this.#retired) this.#opened.connections.retire();
+    return this.#opened;
   }
-}
-
-interface OpenTrace {
-  readonly sink: TraceSink | undefined;
-  readonly close: () => void;
-}
-
-async function openTrace(
-  trace: RuntimeOptions["trace"],
-  cwd: string,
-  onNotice: (notice: Diagnostic) => void,
-): Promise<OpenTrace> {
-  if (typeof trace !== "string") return { sink: trace, close: () => {} };
-  const { openTraceFile } = await import("./connect/trace-file.ts");
-  const said = (code: string) => `the trace file ${trace} can't be written (${code})`;
-  const file = openTraceFile(resolve(cwd, trace), (code) =>
-    onNotice({ code: "trace-unwritable", severity: "warning", message: said(code), notes: ["tracing has ended"] }),
-  );
-  if (!file.ok) throw new Error(said(file.code));
-  return file;
 }
 
 /** The configuration as it is now; read only where a file's time says that it may have changed. */

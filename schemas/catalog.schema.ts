@@ -54,9 +54,34 @@ resources: boolean
  */
 prompts: boolean
 /**
+ * Sorted by prompt name; absent where there are none.
+ */
+promptList?: CatalogPrompt[]
+/**
  * Sorted by tool name.
  */
 tools: CatalogTool[]
+}
+export interface CatalogPrompt {
+/**
+ * Folded name `mcp__<server>__<prompt>`, unique over all prompts, at most 64 characters of [A-Za-z0-9_].
+ */
+name: string
+/**
+ * The server's own name of the prompt.
+ */
+prompt: string
+title?: string
+description?: string
+/**
+ * In the server's order.
+ */
+arguments?: {
+name: string
+title?: string
+description?: string
+required?: true
+}[]
 }
 export interface CatalogTool {
 /**

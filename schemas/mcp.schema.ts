@@ -42,10 +42,13 @@ oauth?: Oauth
  */
 caFile?: string
 /**
- * Pi only, in the user's file: sends the token of a Pi login. pimcp does not use it.
+ * HTTP, in the user's file only: sends the token of a login to a provider of Pi, instead of OAuth. Over https, or http on this machine.
  */
 auth?: {
-
+/**
+ * The provider's id.
+ */
+provider: string
 }
 /**
  * false keeps the entry without using the server. Default true.
@@ -128,6 +131,10 @@ codemode?: {
  */
 inlineBudget?: number
 typecheck?: Typecheck
+/**
+ * Pi: what runs the scripts of its codemode tool. `pi` (default): Pi's own sandbox. `pimcp`: pimcp's, under the same name. A project's value before the user's.
+ */
+engine?: ("pi" | "pimcp")
 }
 typecheck?: Typecheck
 /**

@@ -28,6 +28,8 @@ export interface CheckedTool {
   readonly name: string;
   readonly inputSchema?: unknown;
   readonly outputSchema?: unknown;
+  /** What a call resolves to: a `CallToolResult` (default), whose structured content `outputSchema` describes, or what it describes itself. */
+  readonly resolvesTo?: "result" | "value";
 }
 
 export interface CheckRequest {
@@ -39,6 +41,8 @@ export interface CheckRequest {
   readonly hostTools: string;
   /** Declarations of the host's further globals; trusted. */
   readonly hostGlobals: string;
+  /** Results come as MCP has them, without pimcp's `structured`. */
+  readonly plainResults?: boolean;
   /** Known not to parse: only say where and why. */
   readonly broken: boolean;
 }
@@ -52,5 +56,11 @@ export interface CheckFinding extends ScriptFinding {
 /** What the compiler's module of that purpose exports. */
 export interface ScriptCheckModule {
   /** Loads what checking needs; later calls come back at once. */
-  openScriptCheck(): Promise<{ check(request: CheckRequest): readonly CheckFinding[] }>;
+  openScriptCheck(): Promise<ScriptCheck>;
+}
+
+export interface ScriptCheck {
+  check(request: CheckRequest): readonly CheckFinding[];
+  /** A tool's declaration in full, as `describeTool()` shows it. */
+  declare(tool: CheckedTool & { readonly description?: string }): string;
 }

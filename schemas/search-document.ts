@@ -34,7 +34,10 @@ const MAX_PARAMETER_CHARS = 500;
 const MAX_PARAMETERS_CHARS = 8_000;
 const MAX_INSTRUCTIONS_CHARS = 4_000;
 
-export function searchDocument(server: Omit<CatalogServer, "tools">, tool: CatalogTool): SearchDocument {
+export function searchDocument(
+  server: Pick<CatalogServer, "name" | "description" | "instructions">,
+  tool: Pick<CatalogTool, "name" | "tool" | "title" | "description" | "inputSchema">,
+): SearchDocument {
   const { names, texts } = parametersOf(tool.inputSchema);
   const { description, instructions } = server;
   return {

@@ -3,8 +3,10 @@
 import { spawnSync } from "node:child_process";
 import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { dirname, join, relative, sep } from "node:path";
+import { pathToFileURL } from "node:url";
 import { build } from "rolldown";
+import { bundleScriptChecker } from "./bundle-script-checker.mjs";
 
 const root = new URL("..", import.meta.url).pathname;
 const dist = process.env.PIMCP_DIST ?? join(root, "dist");
@@ -22,7 +24,10 @@ for (const file of readdirSync(join(root, "schemas")).filter((name) => name.ends
 cpSync(join(root, "templates"), join(dist, "templates"), { recursive: true });
 await bundleJsonc();
 await bundleCommandLine();
+await bundleSandbox();
 await bundleScriptWorker();
+await bundleScriptChecker(dist);
+await bundlePiExtension();
 
 /** Why: see schemas/config/jsonc.ts. Its declarations go with it, so that nobody needs the package. */
 async function bundleJsonc() {
@@ -61,16 +66,23 @@ async function bundleCommandLine() {
   chmodSync(output, 0o755);
 }
 
+/** The two ways into the sandbox as one file each, in their own places: a process that runs a script has them in a quarter of the time. */
+async function bundleSandbox() {
+  for (const name of ["index.js", "sandbox.js"]) {
+    const output = join(dist, "runtime", "sandbox", name);
+    await build({ input: output, platform: "node", output: { file: output, format: "esm", codeSplitting: false } });
+  }
+}
+
 /**
  * What a script's thread loads, QuickJS's JavaScript included, as one CommonJS file: a new thread starts with it in half the time
- * that the modules take one by one. The engine itself comes compiled from the thread that starts it.
+ * that the modules take one by one. Beside it the engine, and the image of a VM made with just that engine.
  */
 async function bundleScriptWorker() {
   const folder = join(dist, "runtime", "sandbox");
-  const licenses = ["quickjs-emscripten-core", "@jitl/quickjs-wasmfile-release-sync"].map((name) => {
-    const license = join(dirname(createRequire(import.meta.url).resolve(name)), "..", "LICENSE");
-    return `${name}\n\n${readFileSync(license, "utf8").trim()}`;
-  });
+  const require = createRequire(import.meta.url);
+  const engine = "@jitl/quickjs-wasmfile-release-sync";
+  const license = readFileSync(join(dirname(require.resolve(engine)), "..", "LICENSE"), "utf8").trim();
   await build({
     input: join(folder, "worker.js"),
     platform: "node",
@@ -79,7 +91,51 @@ async function bundleScriptWorker() {
       file: join(folder, "worker.cjs"),
       format: "cjs",
       codeSplitting: false,
-      banner: `/*! ${licenses.join("\n\n")}\n*/`,
+      banner: `/*! ${engine}, quickjs.wasm\n\n${license}\n*/`,
     },
   });
+  const wasm = readFileSync(require.resolve(`${engine}/wasm`));
+  writeFileSync(join(folder, "quickjs.wasm"), wasm);
+  const { encodeImage, makeImage } = await import(pathToFileURL(join(folder, "vm-image.js")));
+  writeFileSync(join(folder, "quickjs.image"), encodeImage(await makeImage(await WebAssembly.compile(wasm))));
+}
+
+/**
+ * What a start of Pi loads, as one CommonJS file: two dozen modules one by one would hold up the first request. Whatever is
+ * imported lazily stays the module it is, and so does a module that keeps something: of those there must be one, whoever
+ * imports it. Beside it the entry as it is written: Pi evaluates TypeScript itself, and gives its own packages only to what
+ * it evaluates.
+ */
+async function bundlePiExtension() {
+  // The first only remembers what it can work out again; of the others, modules outside the bundle use nothing that is kept.
+  const MAY_BE_TWICE = ["schemas/artifacts/layer.js", "runtime/pi/codemode-engine.js", "runtime/pi/pi-trust.js"];
+  const folder = join(dist, "runtime", "pi");
+  const apart = (specifier, importer) => {
+    const path = relative(folder, join(dirname(importer), specifier))
+      .split(sep)
+      .join("/");
+    return { id: path.startsWith(".") ? path : `./${path}`, external: "relative" };
+  };
+  const keepsSomething = (path) =>
+    !MAY_BE_TWICE.includes(relative(dist, path).split(sep).join("/")) &&
+    /^(?:export )?(?:let |const \w+ = new (?:Weak)?(?:Map|Set)\(\))/m.test(readFileSync(path, "utf8"));
+  const resolveId = (specifier, importer) =>
+    importer !== undefined && specifier.startsWith(".") && keepsSomething(join(dirname(importer), specifier))
+      ? apart(specifier, importer)
+      : null;
+  const { output } = await build({
+    input: join(folder, "wiring.js"),
+    platform: "node",
+    plugins: [{ name: "some-modules-stay-apart", resolveId, resolveDynamicImport: apart }],
+    output: {
+      file: join(folder, "wiring.cjs"),
+      format: "cjs",
+      codeSplitting: false,
+      minify: { compress: false, mangle: false },
+    },
+  });
+  const foreign = output.flatMap(({ moduleIds = [] }) => moduleIds).filter((id) => !id.startsWith(dist + sep));
+  if (foreign.length > 0) throw new Error(`a start of Pi loads ${foreign.join(", ")}: import it lazily`);
+  rmSync(join(folder, "extension.js"));
+  cpSync(join(root, "runtime", "pi", "extension.ts"), join(folder, "extension.ts"));
 }

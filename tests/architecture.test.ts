@@ -107,6 +107,7 @@ describe("what is loaded when", () => {
     ["the command line before it knows its command", ["cli/bin.ts"]],
     ["an unchanged compile", ["cli/bin.ts", "cli/compile-command.ts"]],
     ["a session start", ["runtime/artifacts/load.ts"]],
+    ["a start of Pi", ["runtime/pi/wiring.ts"]],
   ];
   test.each(rows)("%s loads no package", (_, entries) => {
     for (const entry of entries) expect(sources).toContain(entry);
@@ -118,7 +119,6 @@ describe("what is loaded when", () => {
     "ts-morph",
     "json-schema-to-typescript",
     "ajv",
-    "quickjs-emscripten-core",
     "@jitl/quickjs-wasmfile-release-sync",
   ];
   const ENTRIES = ["runtime/index.ts", "runtime/codegen/v1.ts", "compiler/compile.ts"];
@@ -152,6 +152,7 @@ const TOUCHES_THE_WORLD: Readonly<Record<string, string>> = {
   "cli/init-command.ts": "writes a starter",
   "cli/run-files.ts": "a script and its store",
   "cli/version.ts": "package.json",
+  "compiler/output-lock.ts": "one compile at a time writes an output folder",
   "compiler/previous.ts": "reads the last compile's artifacts",
   "compiler/watch/config-watcher.ts": "watches configuration files",
   "compiler/write.ts": "the one writer of an output folder",
@@ -160,6 +161,7 @@ const TOUCHES_THE_WORLD: Readonly<Record<string, string>> = {
   "runtime/connect/auth/callback.ts": "takes the redirect of a sign-in",
   "runtime/connect/auth/store-lock.ts": "locks credentials",
   "runtime/connect/auth/store.ts": "credentials in the agent folder, shared with Pi",
+  "runtime/connect/auth/pi-login.ts": "reads the logins that Pi stores",
   "runtime/connect/ca-file.ts": "reads a server's certificate authorities",
   "runtime/connect/command-value.ts": "runs a value's !command",
   "runtime/connect/configuration-files.ts": "finds configuration files",
@@ -175,11 +177,16 @@ const TOUCHES_THE_WORLD: Readonly<Record<string, string>> = {
   "runtime/sandbox/checker-worker.ts": "the thread that reads scripts, and whether the compiler is there",
   "runtime/sandbox/script-checker.ts": "starts that thread",
   "runtime/sandbox/description.ts": "the template of the description",
-  "runtime/sandbox/pool.ts": "threads for scripts, and the engine's file",
+  "runtime/sandbox/engine-files.ts": "QuickJS and the image of a VM",
+  "runtime/sandbox/pool.ts": "threads for scripts",
   "runtime/sandbox/worker.ts": "a script's thread",
   "runtime/locate.ts": "finds artifacts from the working folder upwards",
   "runtime/pi/auto-enable.ts": "looks for one word in configuration files",
   "runtime/pi/background-compile.ts": "starts the command line",
+  "runtime/pi/pi-trust.ts": "what was decided about trust in Pi",
+  "runtime/pi/edit-config.ts": "changes configuration files",
+  "runtime/pi/server-log.ts": "what servers log, in the agent folder",
+  "runtime/pi/server-sources.ts": "what configuration files say of one server",
   "runtime/pi/project-trust.ts": "looks whether a project has files of ours",
   "runtime/tasks/handle-lock.ts": "who follows a task",
   "runtime/tasks/handle-store.ts": "handles of tasks in the user's state folder",

@@ -3,9 +3,9 @@
  * checked as it is typed; then everything once more before anything leaves. Nothing is sent that wasn't shown.
  */
 import type { QuestionContext } from "../../runtime/client-features.ts";
-import { fitContent } from "../../runtime/questions/form-content.ts";
+import { draftOf } from "../../runtime/questions/draft.ts";
+import { checkField, type Field, type FieldValue, readForm } from "../../runtime/questions/fields.ts";
 import { type Look, paint, printable } from "../print.ts";
-import { checkField, type Field, type FieldValue, readForm, shownValue } from "./fields.ts";
 import { heading } from "./heading.ts";
 import { CANCEL, type Choice, DECLINE, type Prompts } from "./prompts.ts";
 
@@ -37,34 +37,24 @@ export async function askForm(prompts: Prompts, params: Params, context: Questio
 
 async function review(prompts: Prompts, params: Params, values: Values, look: Look): Promise<Result> {
   for (;;) {
-    const content = Object.fromEntries(
-      [...values].flatMap(([{ name }, value]) => (value === undefined ? [] : [[name, value]])),
-    );
-    const fitted = await fitContent(params["requestedSchema"], content);
-    // With the defaults of what was left out: they go along.
-    const whole = fitted.ok ? fitted.content : content;
-    const shown = (field: Field) => `${field.label}: ${shownValue(field, valueIn(whole, field.name))}`;
+    const { content, errors, line } = await draftOf(params["requestedSchema"], values);
     prompts.write(`\n${paint(look, "bold", "This will be sent:")}\n`);
-    for (const field of values.keys()) prompts.write(`  ${shown(field)}\n`);
-    const wrong = fitted.ok ? undefined : printable(fitted.errors.join("; "));
+    for (const field of values.keys()) prompts.write(`  ${line(field)}\n`);
+    const wrong = errors.length === 0 ? undefined : printable(errors.join("; "));
     const next = await prompts.select<"send" | "edit" | "decline" | "cancel">("Send it?", [
       { value: "send", name: "Send", ...(wrong !== undefined && { disabled: wrong }) },
       { value: "edit", name: "Edit" },
       DECLINE,
       CANCEL,
     ]);
-    if (next === "send") return { action: "accept", content: whole };
+    if (next === "send") return { action: "accept", content };
     if (next !== "edit") return { action: next };
     const field = await prompts.select(
       "Which one?",
-      [...values.keys()].map((field): Choice<Field> => ({ value: field, name: shown(field) })),
+      [...values.keys()].map((field): Choice<Field> => ({ value: field, name: line(field) })),
     );
     values.set(field, await askField(prompts, field, values.get(field), look));
   }
-}
-
-function valueIn(content: Params, name: string): FieldValue | undefined {
-  return Object.hasOwn(content, name) ? (content[name] as FieldValue) : undefined;
 }
 
 async function askField(

@@ -32,8 +32,10 @@ function quoted(text: string, look: Look): string {
 }
 
 /** To the width, so that the terminal doesn't break a line and leave its rest without a bar. */
-function folded(line: string, width: number): string[] {
-  const indent = /^\s{0,8}/.exec(line)![0].replaceAll("\t", "  ");
+function folded(text: string, width: number): string[] {
+  // A tab takes as many columns as the terminal likes.
+  const line = text.replaceAll("\t", "    ");
+  const indent = /^\s{0,8}/.exec(line)![0];
   const parts = wrap(line, width - indent.length).map((part) => `${indent}${part}`);
   return parts.length > 0 ? parts : [""];
 }

@@ -3,8 +3,8 @@
  * and the whole address, opens it only when told to, and never fetches it. Only http and https addresses
  * can be opened.
  */
-import { domainToUnicode } from "node:url";
 import type { QuestionContext } from "../../runtime/client-features.ts";
+import { readAddress } from "../../runtime/questions/address.ts";
 import { type Look, paint, printable } from "../print.ts";
 import { heading } from "./heading.ts";
 import { CANCEL, DECLINE, type Prompts } from "./prompts.ts";
@@ -60,34 +60,4 @@ async function refusalOf(href: string, openUrl: OpenUrl): Promise<string | undef
   } catch (error) {
     return printable(error instanceof Error ? error.message : String(error)).slice(0, 200);
   }
-}
-
-export type Address =
-  /** `host` in ASCII, with what a browser may show instead; `href` in ASCII. */
-  | { readonly ok: true; readonly host: string; readonly href: string; readonly warnings: readonly string[] }
-  | { readonly ok: false; readonly reason: string };
-
-const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
-const PRIVATE =
-  /^(?:10|127|192\.168|169\.254|172\.(?:1[6-9]|2\d|3[01]))\.|^\[(?:::1|f[cd]|fe80)|^localhost$|\.(?:local|internal|localhost)$/i;
-
-/** What is to be known of an address before it is opened. */
-export function readAddress(text: string): Address {
-  if (!URL.canParse(text)) return { ok: false, reason: "the address is not a URL" };
-  const url = new URL(text);
-  if (url.protocol !== "https:" && url.protocol !== "http:") {
-    return { ok: false, reason: `only http and https pages are opened, not ${printable(url.protocol.slice(0, 40))}` };
-  }
-  const unicode = domainToUnicode(url.hostname);
-  const foreign = unicode !== url.hostname;
-  const warnings = [
-    ...(url.username === "" && url.password === ""
-      ? []
-      : ["the text before @ is no host; the page is the host's above"]),
-    ...(foreign ? ["its letters may look like others; compare the host's xn-- form"] : []),
-    ...(url.protocol === "http:" && !LOOPBACK.test(url.hostname) ? ["the connection is not encrypted (http)"] : []),
-    ...(PRIVATE.test(url.hostname) ? ["the host is on this machine or in your own network"] : []),
-  ];
-  const host = foreign ? `${url.host} (shown as ${printable(unicode)})` : url.host;
-  return { ok: true, host, href: url.href, warnings };
 }

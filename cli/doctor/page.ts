@@ -103,7 +103,7 @@ function offersText({ tools, capabilities = {}, extensions = [] }: Examination):
 function freshnessText({ ttlMs, cacheScope, cached }: Freshness): string {
   const fresh =
     ttlMs === undefined
-      ? "says not how long it is fresh"
+      ? "doesn't say how long it is fresh"
       : ttlMs === 0
         ? "never fresh"
         : `fresh for ${durationText(ttlMs)}`;

@@ -54,7 +54,7 @@ async function identify(server: ServerConfig, options: SnapshotCacheOptions): Pr
   const { resolved } = resolution;
   const digest = connectionDigest(server);
   if (resolved.kind === "http") {
-    const account = await accountOf(options.agentDir, server.name, resolved.url);
+    const account = await accountOf(options.agentDir, server.name, resolved);
     const credentials = [resolved.headers, resolved.oauth ?? null, account ?? null];
     return { server: { digest, url: resolved.url.href }, credentials };
   }

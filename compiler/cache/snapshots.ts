@@ -28,7 +28,7 @@ export interface CachedSnapshot {
 }
 
 /** Raised with any change of what is kept of a list. */
-const FORMAT = 2;
+const FORMAT = 3;
 
 /** Finds the list for this server and these credentials, however old. */
 export async function findSnapshot(
@@ -91,6 +91,11 @@ function isSnapshot(value: unknown): value is ServerSnapshot {
     (value["cacheScope"] === "public" || value["cacheScope"] === "private") &&
     isRecord(value["capabilities"]) &&
     Array.isArray(value["tools"]) &&
-    value["tools"].every((tool) => isRecord(tool) && typeof tool["name"] === "string")
+    value["tools"].every(isNamed) &&
+    (value["promptList"] === undefined || (Array.isArray(value["promptList"]) && value["promptList"].every(isNamed)))
   );
+}
+
+function isNamed(entry: unknown): boolean {
+  return isRecord(entry) && typeof entry["name"] === "string";
 }

@@ -1,12 +1,13 @@
 /**
- * Asks a server what it offers: connects, negotiates, lists its tools, and checks that the resources and
- * prompts it advertises can be listed. The connection and its processes are gone when this resolves,
+ * Asks a server what it offers: connects, negotiates, lists its tools and prompts, and checks that the resources it
+ * advertises can be listed. The connection and its processes are gone when this resolves,
  * also after an abort. Whatever the server does is a finding; only the lack of a tool list makes the whole fail.
  *
  * Imports the MCP client (when a connection opens): load this module only when a server has to be asked.
  */
 import type { Connection } from "../../runtime/connect/connection.ts";
 import { failureDiagnostic, withStderr } from "../../runtime/connect/failure.ts";
+import { listPrompts, type PromptList } from "../../runtime/connect/list-prompts.ts";
 import { type Listing, listTools, type ToolList } from "../../runtime/connect/list-tools.ts";
 import { type OpenOptions, openConnection } from "../../runtime/connect/open.ts";
 import { MAX_TIMER_MS } from "../../runtime/connect/session.ts";
@@ -95,26 +96,27 @@ async function ask(
     () => askForTools(connection, server, signal),
     (found) => (found.ok ? { ok: true } : { ok: false, detail: found.failure.message }),
   );
-  const [resources, prompts] = await Promise.all(
-    (["resources", "prompts"] as const).map((what) => {
-      const work = () => canList(connection, server, what, signal);
-      if (connection.verdict.capabilities?.[what] === undefined) return work();
-      return takeStep(onStep, what, work, ({ value }) => ({ ok: value }));
-    }) as [Promise<Outcome<boolean>>, Promise<Outcome<boolean>>],
-  );
+  const [resources, prompts] = await Promise.all([
+    offered(connection, "resources", onStep, () => canListResources(connection, server, signal)),
+    offered(connection, "prompts", onStep, () => askForPrompts(connection, server, signal)),
+  ]);
   for (let lists = 1; listing.ok && changes !== seen && lists < MAX_LISTS && !signal.aborted; lists++) {
     seen = changes;
     listing = await askForTools(connection, server, signal);
   }
   const noise = connection.noise();
-  const findings = [...resources.diagnostics, ...prompts.diagnostics, ...(noise ? [noise] : [])];
+  const findings = [...(resources?.diagnostics ?? []), ...(prompts?.diagnostics ?? []), ...(noise ? [noise] : [])];
   if (!listing.ok) {
     const finding = unlisted(connection, server, listing.failure, exceededMs());
     return { value: undefined, diagnostics: [finding, ...findings] };
   }
   const about = connection.redact(selfDescription(connection));
   const echoed = about.found ? [echo(server)] : [];
-  const snapshot = snapshotOf(connection, about.value, listing.list, resources.value, prompts.value);
+  const snapshot = snapshotOf(connection, about.value, {
+    tools: listing.list,
+    resources: resources?.value === true,
+    prompts: prompts?.value,
+  });
   return { value: snapshot, diagnostics: [...listing.diagnostics, ...echoed, ...findings] };
 }
 
@@ -132,17 +134,51 @@ async function askForTools(connection: Connection, server: ServerConfig, signal:
   return { ...listing, diagnostics: [...listing.diagnostics, lie(server, "has tools without advertising them")] };
 }
 
-async function canList(
+/** Nothing where the server doesn't say that it has such things. */
+async function offered<T>(
+  connection: Connection,
+  what: "resources" | "prompts",
+  onStep: OnStep | undefined,
+  work: () => Promise<Outcome<T | undefined>>,
+): Promise<Outcome<T | undefined> | undefined> {
+  if (connection.verdict.capabilities?.[what] === undefined) return undefined;
+  return takeStep(onStep, what, work, ({ value }) => ({ ok: value !== undefined }));
+}
+
+async function canListResources(
   connection: Connection,
   server: ServerConfig,
-  what: "resources" | "prompts",
   signal: AbortSignal,
-): Promise<Outcome<boolean>> {
-  if (connection.verdict.capabilities?.[what] === undefined || signal.aborted) return { value: false, diagnostics: [] };
-  const outcome = await connection.request(`${what}/list`, undefined, { signal, timeoutMs: CHECK_TIMEOUT_MS });
-  if (outcome.ok && Array.isArray(outcome.result[what])) return { value: true, diagnostics: [] };
+): Promise<Outcome<true | undefined>> {
+  if (signal.aborted) return { value: undefined, diagnostics: [] };
+  const outcome = await connection.request("resources/list", undefined, { signal, timeoutMs: CHECK_TIMEOUT_MS });
+  if (outcome.ok && Array.isArray(outcome.result["resources"])) return { value: true, diagnostics: [] };
+  return { value: undefined, diagnostics: [unlistable(server, "resources", outcome)] };
+}
+
+/** Prompts are a convenience: a server that can't list them is compiled without. */
+async function askForPrompts(
+  connection: Connection,
+  server: ServerConfig,
+  signal: AbortSignal,
+): Promise<Outcome<PromptList | undefined>> {
+  if (signal.aborted) return { value: undefined, diagnostics: [] };
+  const listing = await listPrompts(connection, server, { signal, timeoutMs: CHECK_TIMEOUT_MS });
+  if (listing.ok) return { value: listing.list, diagnostics: listing.diagnostics };
+  const malformed = listing.failure.kind === "malformed";
+  return {
+    value: undefined,
+    diagnostics: [unlistable(server, "prompts", malformed ? { ok: true } : { ok: false, failure: listing.failure })],
+  };
+}
+
+function unlistable(
+  server: ServerConfig,
+  what: "resources" | "prompts",
+  outcome: { readonly ok: true } | { readonly ok: false; readonly failure: { readonly message: string } },
+): Diagnostic {
   const why = outcome.ok ? "the answer holds no list" : outcome.failure.message;
-  return { value: false, diagnostics: [lie(server, `advertises ${what} that can't be listed (${why})`)] };
+  return lie(server, `advertises ${what} that can't be listed (${why})`);
 }
 
 function lie(server: ServerConfig, what: string): Diagnostic {
@@ -189,13 +225,38 @@ function selfDescription({ verdict }: Connection): SelfDescription {
   };
 }
 
+interface Offer {
+  readonly tools: ToolList;
+  readonly resources: boolean;
+  /** Undefined where prompts can't be listed. */
+  readonly prompts: PromptList | undefined;
+}
+
 function snapshotOf(
   { server, verdict: found }: Connection,
   about: SelfDescription,
-  list: ToolList,
-  resources: boolean,
-  prompts: boolean,
+  { tools, resources, prompts }: Offer,
 ): ServerSnapshot {
   const { era, verdict, protocolVersion, transport } = found;
-  return { server, transport, era, verdict, protocolVersion, ...about, resources, prompts, ...list };
+  return {
+    server,
+    transport,
+    era,
+    verdict,
+    protocolVersion,
+    ...about,
+    resources,
+    prompts: prompts !== undefined,
+    ...(prompts && prompts.prompts.length > 0 && { promptList: prompts.prompts }),
+    ...tools,
+    ...(prompts && sharedFreshness(tools, prompts)),
+  };
+}
+
+/** One file holds both lists: it lives as long as the shorter-lived one and may be seen by who may see both. */
+function sharedFreshness(tools: ToolList, prompts: PromptList): Partial<Pick<ServerSnapshot, "ttlMs" | "cacheScope">> {
+  if (prompts.prompts.length === 0) return {};
+  const cacheScope = tools.cacheScope === "public" ? prompts.cacheScope : "private";
+  if (tools.ttlMs === undefined || prompts.ttlMs === undefined) return { cacheScope };
+  return { cacheScope, ttlMs: Math.min(tools.ttlMs, prompts.ttlMs) };
 }

@@ -35,6 +35,8 @@ export interface DeclarableTool {
   readonly description?: unknown;
   readonly inputSchema?: unknown;
   readonly outputSchema?: unknown;
+  /** `value`: a call resolves to what `outputSchema` describes, not to a result that holds it. */
+  readonly resolvesTo?: "result" | "value";
 }
 
 export interface DeclarationNote {
@@ -63,7 +65,8 @@ export function renderDeclaration(
   const output =
     tool.outputSchema === undefined ? undefined : renderFitting(tool.outputSchema, "/outputSchema", form, notes);
   const head = comment(tool.description, input?.rootTags ?? [], form);
-  const result = output === undefined || isUntold(output.text) ? "R" : `R<${output.text}>`;
+  const type = output === undefined || isUntold(output.text) ? undefined : output.text;
+  const result = tool.resolvesTo === "value" ? promised(type, form) : type === undefined ? "R" : `R<${type}>`;
   const text = `${head}${propertyKey(tool.name)}(${parameter(input, form)}): ${result};`;
   return { text, types: together(input?.types ?? [], output?.types ?? []), notes };
 }
@@ -90,6 +93,10 @@ function parameter(input: RenderedType | undefined, form: DeclarationForm): stri
   if (input === undefined) return form === "check" ? "args?: any" : "args?: object";
   if (input.empty && form !== "check") return "";
   return input.optional ? `args?: ${input.text}` : `args: ${input.text}`;
+}
+
+function promised(type: string | undefined, form: DeclarationForm): string {
+  return `Promise<${type ?? (form === "check" ? "any" : "unknown")}>`;
 }
 
 function isUntold(type: string): boolean {

@@ -57,15 +57,19 @@ const CHECK_PREAMBLE = PREAMBLE.replace("R<T = unknown>", "R<T = any>")
     "name: string; title?: string; description?: string; size?: number; annotations?: any; _meta?: any; resource:",
   );
 
-/** The fixed head of codemode.d.ts, as a model reads it or as scripts are checked against it. */
-export function renderPreamble(options: { readonly check?: boolean } = {}): string {
-  return options.check === true ? CHECK_PREAMBLE : PREAMBLE;
+export interface PreambleOptions {
+  readonly check?: boolean;
+  /** For a check: results without `structured`, which hosts other than pimcp don't add. */
+  readonly plainResults?: boolean;
 }
 
-export function renderDeclarationsFile(
-  servers: readonly ServerDeclarations[],
-  options: { readonly check?: boolean } = {},
-): string {
+/** The fixed head of codemode.d.ts, as a model reads it or as scripts are checked against it. */
+export function renderPreamble({ check, plainResults }: PreambleOptions = {}): string {
+  if (check !== true) return PREAMBLE;
+  return plainResults === true ? CHECK_PREAMBLE.replace(" structured: T;", "") : CHECK_PREAMBLE;
+}
+
+export function renderDeclarationsFile(servers: readonly ServerDeclarations[], options: PreambleOptions = {}): string {
   const types = new Map<string, string>();
   const lines: string[] = [];
   for (const server of servers) {

@@ -8,7 +8,7 @@
 import { readFileSync } from "node:fs";
 import { ts } from "ts-morph";
 import type { CheckFinding, CheckRequest, ScriptCheckModule } from "../../schemas/script-finding.ts";
-import { renderDeclaration } from "../render/declaration.ts";
+import { renderDeclaration, renderDescription } from "../render/declaration.ts";
 import { renderDeclarationsFile } from "../render/declarations-file.ts";
 import { miscounted, misfit, unseenArguments } from "./argument-findings.ts";
 import { Declared } from "./declared.ts";
@@ -21,6 +21,8 @@ import { syntaxFinding } from "./syntax-findings.ts";
 
 /** Findings of one script at most; who has more starts with these. */
 const MAX_FINDINGS = 50;
+/** Complaints that are looked into; near names for thousands of them would take seconds. */
+const MAX_COMPLAINTS = 500;
 
 /** What TypeScript complains of, by what it means for a script. Every number that isn't here is passed over. */
 const MEMBER = new Set([2339, 2550, 2551]);
@@ -38,25 +40,26 @@ export const openScriptCheck: ScriptCheckModule["openScriptCheck"] = async () =>
   const globals = readFileSync(new URL("../../templates/script-globals.d.ts", import.meta.url), "utf8");
   return {
     check: (request) => {
-      const program = programs.open(
-        new Map([
-          [GLOBALS_FILE, `${globals}${request.hostGlobals}`],
-          [DECLARATIONS_FILE, declarations(request)],
-          [SCRIPT_FILE, asFunctionBody(request.source)],
-        ]),
-      );
+      const texts = new Map([
+        [GLOBALS_FILE, `${globals}${request.hostGlobals}`],
+        [DECLARATIONS_FILE, declarations(request)],
+        [SCRIPT_FILE, asFunctionBody(request.source)],
+      ]);
+      const program = programs.open(texts);
       if (!request.broken) return placed(typeFindings(program), request.source);
       const wrong = syntaxFinding(program, request.source);
       return placed(wrong === undefined ? [] : [wrong], request.source);
     },
+    declare: renderDescription,
   };
 };
 
 /** What codemode.d.ts would show of these tools, in the form for checking, and what the host adds. */
-function declarations({ tools, hostTools }: CheckRequest): string {
+function declarations({ tools, hostTools, plainResults }: CheckRequest): string {
   const shown = tools.map((tool) => ({ declaration: renderDeclaration(tool, { form: "check" }) }));
   const file = renderDeclarationsFile([{ namespace: "mcp", name: "tools", total: shown.length, shown }], {
     check: true,
+    ...(plainResults === true && { plainResults }),
   });
   return hostTools === ""
     ? file
@@ -67,6 +70,7 @@ function typeFindings(program: ScriptProgram): readonly Draft[] {
   const declared = new Declared(program);
   const found: Draft[] = [];
   for (const { code, start, length } of program.semantic()) {
+    if (found.length === MAX_COMPLAINTS) break;
     const node = start === undefined ? undefined : nodeAt(program.script, start, start + (length ?? 0));
     const one = node === undefined ? undefined : interpreted(code, node, declared);
     if (one !== undefined) found.push(one);

@@ -12,6 +12,8 @@ export class Declared {
   /** Names that are assigned to without being declared anywhere, and names asked for with `typeof`. */
   readonly assignedNames = new Set<string>();
   readonly guardedNames = new Set<string>();
+  /** Members that the script asks for first: `"name" in tools`. */
+  readonly guardedMembers = new Set<string>();
   readonly #told = new Set<string>();
 
   constructor({ checker, script }: ScriptProgram) {
@@ -19,6 +21,7 @@ export class Declared {
     const visit = (node: ts.Node): void => {
       if (isAssignment(node)) this.#noteAssigned(node.left);
       if (ts.isCallExpression(node) && isObjectAssign(node)) this.#noteBuiltUp(node.arguments[0]);
+      if (isMembershipTest(node)) this.guardedMembers.add(node.left.text);
       if (ts.isTypeOfExpression(node) && ts.isIdentifier(node.expression)) this.guardedNames.add(node.expression.text);
       ts.forEachChild(node, visit);
     };
@@ -105,6 +108,11 @@ export function isTarget(node: ts.Expression): boolean {
   if (isAssignment(parent)) return parent.left === node;
   if (!ts.isPrefixUnaryExpression(parent)) return ts.isDeleteExpression(parent) || ts.isPostfixUnaryExpression(parent);
   return parent.operator === ts.SyntaxKind.PlusPlusToken || parent.operator === ts.SyntaxKind.MinusMinusToken;
+}
+
+function isMembershipTest(node: ts.Node): node is ts.BinaryExpression & { readonly left: ts.StringLiteralLike } {
+  if (!ts.isBinaryExpression(node) || node.operatorToken.kind !== ts.SyntaxKind.InKeyword) return false;
+  return ts.isStringLiteralLike(node.left);
 }
 
 function isObjectAssign({ expression }: ts.CallExpression): boolean {

@@ -37,7 +37,7 @@ export function memberAccess(node: ts.Node): MemberAccess | undefined {
 export function missingMember(access: MemberAccess, declared: Declared): Draft | undefined {
   const { name, of, whole } = access;
   const { checker } = declared;
-  if (isTools(of, declared)) return unknownTool(access);
+  if (isTools(of, declared)) return declared.guardedMembers.has(name.text) ? undefined : unknownTool(access);
   const type = checker.getTypeAtLocation(of);
   if (whole !== undefined && isTarget(whole)) return undefined;
   const promised = checker.getAwaitedType(type);

@@ -2,13 +2,14 @@
  * TypeScript kept warm for one small file after another: the library is parsed once, so that a script costs its own
  * parsing and checking. Knows nothing of what a script may do; reads no file and writes none.
  */
-import { Project, ts } from "ts-morph";
+import { ts } from "ts-morph";
+import { LIBRARY, LIBRARY_FOLDER, type ScriptLibrary, scriptLibrary } from "./library.ts";
 
 /** The script with what surrounds it, and the declarations it is checked against. */
 export const SCRIPT_FILE = "/script.ts";
 export const DECLARATIONS_FILE = "/tools.d.ts";
 export const GLOBALS_FILE = "/globals.d.ts";
-const LIBRARY_FOLDER = "/node_modules/typescript/lib";
+const CORE_FILE = "/core.d.ts";
 
 /**
  * What scripts are held to: their declarations and annotations, nothing else. No strictness: whether a value may be
@@ -18,7 +19,6 @@ const OPTIONS: ts.CompilerOptions = {
   target: ts.ScriptTarget.ESNext,
   module: ts.ModuleKind.ESNext,
   moduleResolution: ts.ModuleResolutionKind.Bundler,
-  lib: ["lib.es2025.d.ts"],
   types: [],
   noEmit: true,
   noResolve: true,
@@ -38,10 +38,15 @@ export interface ScriptProgram {
   readonly semantic: () => readonly ts.Diagnostic[];
 }
 
+const WITH_CORE: ts.CompilerOptions = { ...OPTIONS, noLib: true };
+const WITH_WHOLE: ts.CompilerOptions = { ...OPTIONS, lib: [LIBRARY] };
+const WORDS = /[A-Za-z_$][\w$]*/g;
+
 /** Source files by name and text: whatever has not changed is not parsed again. */
 export class WarmPrograms {
   readonly #files = new Map<string, ts.SourceFile>();
-  #project: Project | undefined;
+  readonly #library: ScriptLibrary = scriptLibrary();
+  readonly #left: ReadonlySet<string> = new Set(this.#library.left);
 
   /** A program of these texts by file name; `script` is the one that is checked. */
   open(texts: ReadonlyMap<string, string>): ScriptProgram {
@@ -57,7 +62,9 @@ export class WarmPrograms {
       useCaseSensitiveFileNames: () => true,
       getNewLine: () => "\n",
     };
-    const program = ts.createProgram([...texts.keys()], OPTIONS, host);
+    const program = this.#isCoreEnough(texts)
+      ? ts.createProgram([CORE_FILE, ...texts.keys()], WITH_CORE, host)
+      : ts.createProgram([...texts.keys()], WITH_WHOLE, host);
     const script = program.getSourceFile(SCRIPT_FILE)!;
     return {
       checker: program.getTypeChecker(),
@@ -67,21 +74,21 @@ export class WarmPrograms {
     };
   }
 
+  /** None of the texts has a name that the core leaves out. */
+  #isCoreEnough(texts: ReadonlyMap<string, string>): boolean {
+    return [...texts.values()].every((text) => !text.match(WORDS)?.some((word) => this.#left.has(word)));
+  }
+
   #sourceFile(name: string, texts: ReadonlyMap<string, string>): ts.SourceFile | undefined {
     const given = texts.get(name);
     const known = this.#files.get(name);
     if (known !== undefined && (given === undefined || known.text === given)) return known;
-    const text = given ?? this.#library(name);
+    const text = given ?? (name === CORE_FILE ? this.#library.core : this.#library.whole[name]);
     if (text === undefined) return undefined;
-    const file = ts.createSourceFile(name, text, { languageVersion: ts.ScriptTarget.ESNext }, true);
+    // Nobody looks at the library before it is bound, and that sets its parents too.
+    const setParents = given !== undefined;
+    const file = ts.createSourceFile(name, text, { languageVersion: ts.ScriptTarget.ESNext }, setParents);
     this.#files.set(name, file);
     return file;
-  }
-
-  /** The library comes with ts-morph, which serves it to projects in memory. */
-  #library(name: string): string | undefined {
-    if (!name.startsWith(`${LIBRARY_FOLDER}/`)) return undefined;
-    this.#project ??= new Project({ useInMemoryFileSystem: true, skipLoadingLibFiles: false });
-    return this.#project.getModuleResolutionHost().readFile?.(name);
   }
 }

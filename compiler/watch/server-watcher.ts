@@ -1,5 +1,5 @@
 /**
- * Keeps a connection to every server that says it announces changes of its tools, and passes announcements on. A
+ * Keeps a connection to every server that says it announces changes of its tools or prompts, and passes them on. A
  * server that announces without end gets longer and longer pauses as long as its tools stay the same, so it can
  * neither keep the machine busy nor hide a real change for more than a minute. A connection that ends is opened anew,
  * later each time.
@@ -18,6 +18,16 @@ export interface ServerWatcherOptions {
   /** Opens a connection; undefined when the server can't be reached, which the next build will report. */
   readonly open: (server: WatchedServer) => Promise<Connection | undefined>;
   readonly onChange: (server: string) => void;
+}
+
+const PROMPTS_CHANGED = "notifications/prompts/list_changed";
+
+/** Whether a server says that it announces changes of one of its lists. */
+export function announces(
+  capabilities: Readonly<Record<string, unknown>> | undefined,
+  list: "tools" | "prompts",
+): boolean {
+  return (capabilities?.[list] as { listChanged?: unknown } | undefined)?.listChanged === true;
 }
 
 const FIRST_PAUSE_MS = 250;
@@ -82,6 +92,10 @@ export class ServerWatcher {
     if (this.#watched.get(name) !== watched) return;
     const openedAt = performance.now();
     connection.onToolsListChanged(() => this.#announced(name, watched));
+    if (announces(watched.server.verdict.capabilities, "prompts")) {
+      connection.listenFor({ prompts: true });
+      connection.onNotification((method) => method === PROMPTS_CHANGED && this.#announced(name, watched));
+    }
     connection.onClose(() => {
       if (this.#watched.get(name) !== watched) return;
       if (performance.now() - openedAt >= REOPEN_MS.stable) watched.reopened = 0;

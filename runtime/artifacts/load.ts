@@ -16,6 +16,8 @@ export interface ArtifactLocations {
   readonly projectOut?: string;
   /** Absolute output folder of the user's own servers. */
   readonly userOut?: string;
+  /** Absolute output folder of each server that a program brings itself. */
+  readonly own?: readonly { readonly server: string; readonly out: string }[];
 }
 
 export interface LoadedArtifacts extends Outcome<ToolTable> {
@@ -31,8 +33,9 @@ export function loadArtifacts(locations: ArtifactLocations): LoadedArtifacts {
     project: open(locations.projectOut),
     user: open(locations.userOut),
   };
+  const own = (locations.own ?? []).map(({ server, out }) => ({ server, folder: openFolder(out, readers) }));
   return {
-    ...layerArtifacts(folders),
+    ...layerArtifacts(folders, own),
     close: () => {
       for (const reader of readers) reader.close();
     },

@@ -9,6 +9,7 @@
  * read for `--args @file` alone. What comes out has yet to be checked by `prepareArguments`.
  */
 import { nearest } from "../../schemas/nearest.ts";
+import { shellWord } from "../../schemas/shell-word.ts";
 import { setOwn } from "./dialect.ts";
 import { describeSchema } from "./expectation.ts";
 import {
@@ -127,7 +128,7 @@ function unknownName(scope: readonly unknown[], name: string, key: string, root:
   if (declared.includes(name) || scope.some((schema) => isOpen(schema, declared, root))) return undefined;
   const suggestion = nearest(name, declared);
   const known = declared.length === 0 ? "it takes no arguments" : `it takes ${declared.slice(0, 20).join(", ")}`;
-  const hint = suggestion === undefined ? known : `did you mean ${suggestion}?`;
+  const hint = suggestion === undefined ? known : `did you mean ${shellWord(suggestion)}?`;
   return { message: `unknown argument ${key}; ${hint}`, ...(suggestion === undefined ? {} : { suggestion }) };
 }
 

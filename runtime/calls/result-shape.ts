@@ -56,7 +56,9 @@ function repairBlock(block: unknown, index: number, notices: string[]): unknown 
   if (typeof block === "string") return textBlock(block);
   if (isRecord(block) && typeof block["text"] === "string") return textBlock(block["text"]);
   return textBlock(
-    isRecord(block) && block["type"] === "text" ? jsonText(block["text"]) : `[content block that ${problem}]`,
+    isRecord(block) && block["type"] === "text" && block["text"] !== undefined
+      ? jsonText(block["text"])
+      : `[content block that ${problem}]`,
   );
 }
 

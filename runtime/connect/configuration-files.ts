@@ -2,7 +2,8 @@
  * Finds the configuration files of a run, without reading one: cheap enough for every start, and free of the
  * JSON parser. What the files say is `configuration.ts`'s matter.
  */
-import { lstat, realpath, stat } from "node:fs/promises";
+import { lstatSync, realpathSync, type Stats, statSync } from "node:fs";
+import { lstat, stat } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import type { Scope } from "../../schemas/config/server-config.ts";
 import { expandHome } from "../../schemas/expand.ts";
@@ -12,6 +13,8 @@ export interface LocateOptions {
   readonly cwd: string;
   /** `--config`: this file alone, as a project's; relative to `cwd`. */
   readonly config?: string | undefined;
+  /** The configuration itself, in place of any file: a project's, or with `project: false` the user's. */
+  readonly text?: string | undefined;
   /** False leaves the project's files out altogether: not one of its paths is looked at. */
   readonly project?: boolean | undefined;
   readonly env: NodeJS.ProcessEnv;
@@ -25,6 +28,8 @@ export interface CandidateFile {
   /** As messages name it. */
   readonly display: string;
   readonly scope: Scope;
+  /** What it says, where that is in no file. */
+  readonly text?: string;
 }
 
 export interface ConfigurationFiles {
@@ -49,8 +54,9 @@ export async function locateConfiguration(options: LocateOptions): Promise<Confi
   const cwd = resolve(options.cwd);
   const agentDir = agentFolder(options, cwd);
   const userFile = join(agentDir, "mcp.json");
-  const named = options.config === undefined ? undefined : resolve(cwd, options.config);
-  const projectDir = named === undefined ? await rootOf(options, cwd, userFile) : projectOf(named);
+  const { text, config = text === undefined ? undefined : "mcp.json" } = options;
+  const named = config === undefined ? undefined : resolve(cwd, config);
+  const projectDir = named === undefined ? rootOf(options, cwd, userFile) : projectOf(named);
   const candidate = (path: string, scope: Scope): CandidateFile => ({
     path,
     display: displayPath(path, cwd, options.homedir),
@@ -64,7 +70,9 @@ export async function locateConfiguration(options: LocateOptions): Promise<Confi
             candidate(path, "project"),
           ),
         ]
-      : [candidate(named, "project")];
+      : text === undefined
+        ? [candidate(named, "project")]
+        : [{ ...candidate(named, options.project === false ? "user" : "project"), display: "stdin", text }];
   return {
     candidates,
     isNamed: named !== undefined,
@@ -91,7 +99,7 @@ function agentFolder({ env, homedir }: LocateOptions, cwd: string): string {
   return chosen ? resolve(cwd, expandHome(chosen, homedir)) : join(homedir, ".pi", "agent");
 }
 
-async function rootOf({ homedir, project }: LocateOptions, cwd: string, userFile: string): Promise<string> {
+function rootOf({ homedir, project }: LocateOptions, cwd: string, userFile: string): string {
   return project === false ? cwd : projectRoot(cwd, homedir, userFile);
 }
 
@@ -110,30 +118,42 @@ function projectFiles(folder: string, userFile: string): string[] {
  * repository's root and below the home folder and the folders above it: what lies there was not written for
  * this project. Nor was a file that somebody else put into a folder anyone may write to, such as `/tmp`.
  */
-async function projectRoot(cwd: string, homedir: string, userFile: string): Promise<string> {
-  const homes = [homedir, await realpath(homedir).catch(() => homedir)];
+function projectRoot(cwd: string, homedir: string, userFile: string): string {
+  const homes = [homedir, canonical(homedir)];
   const isHomeOrAbove = (folder: string) => homes.some((home) => home === folder || isInside(home, folder));
   for (let folder = cwd; ; folder = dirname(folder)) {
     const paths = projectFiles(folder, userFile);
-    const found = await Promise.all(paths.map(exists));
-    if (found.includes(true) && (folder === cwd || !(await isPlanted(folder, paths)))) return folder;
-    if ((await exists(join(folder, ".git"))) || dirname(folder) === folder || isHomeOrAbove(dirname(folder)))
-      return cwd;
+    if (paths.some(isThere) && (folder === cwd || !isPlanted(folder, paths))) return folder;
+    if (isThere(join(folder, ".git")) || dirname(folder) === folder || isHomeOrAbove(dirname(folder))) return cwd;
   }
 }
 
-async function isPlanted(folder: string, files: readonly string[]): Promise<boolean> {
+function isPlanted(folder: string, files: readonly string[]): boolean {
   const self = process.getuid?.();
-  if (self === undefined || ((await stat(folder)).mode & 0o002) === 0) return false;
-  const owners = await Promise.all(
-    files.map((file) =>
-      lstat(file).then(
-        (info) => info.uid,
-        () => self,
-      ),
-    ),
-  );
+  if (self === undefined || ((statSync(folder, { throwIfNoEntry: false })?.mode ?? 0) & 0o002) === 0) return false;
+  const owners = files.map((file) => lookAt(file)?.uid ?? self);
   return owners.some((owner) => owner !== self && owner !== 0);
+}
+
+function canonical(folder: string): string {
+  try {
+    return realpathSync(folder);
+  } catch {
+    return folder; // there need not be such a folder
+  }
+}
+
+function isThere(path: string): boolean {
+  return lookAt(path) !== undefined;
+}
+
+/** A handful of paths at every start: waiting for each of them would take longer than looking. */
+function lookAt(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined; // below a file, or in a folder that may not be read
+  }
 }
 
 /** Also for a symbolic link to nowhere. */

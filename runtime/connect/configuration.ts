@@ -65,6 +65,7 @@ async function readLayer(candidate: CandidateFile): Promise<ReadFile> {
       diagnostics: [diagnostic("config-unreadable", `cannot read ${display}: ${why}`, { file: display, notes })],
     };
   };
+  if (candidate.text !== undefined) return readable(candidate.text);
   try {
     const info = await stat(path);
     if (!info.isFile()) return unreadable(`it is ${info.isDirectory() ? "a folder" : "not a file"}`, "move it away");

@@ -23,6 +23,7 @@ import { openingStep, probeStep, takeStep } from "./steps.ts";
 import { tracedFetch, tracedWire } from "./trace.ts";
 import { type EraVerdict, type Opening, openingOf } from "./verdict.ts";
 import { OverdueError, pause, within } from "./waiting.ts";
+import { withdrawnFetch } from "./withdrawn-fetch.ts";
 
 export interface HttpOptions {
   readonly fetch?: Fetch | undefined;
@@ -195,7 +196,8 @@ async function overSse(
   evidence: EraVerdict["verdict"],
 ): Promise<HttpOutcome> {
   // Answers come over the GET stream here, so it is no mere stream of notices.
-  const { settings, asWire } = transportSettings(sdk, server, { ...options, listen: true, throwRefusals: true }, task);
+  const special = { listen: true, throwRefusals: true, isSse: true };
+  const { settings, asWire } = transportSettings(sdk, server, { ...options, ...special }, task);
   const wire = new sdk.SSEClientTransport(server.url, settings);
   const limitMs = task.handshakeMs();
   try {
@@ -252,16 +254,18 @@ async function streamable(
 function transportSettings(
   sdk: typeof Sdk,
   server: ResolvedHttp,
-  options: HttpOptions & { throwRefusals?: boolean },
+  options: HttpOptions & { throwRefusals?: boolean; isSse?: boolean },
   task: ConnectTask,
 ) {
   const maxMessageBytes = task.maxMessageBytes ?? MAX_MESSAGE_BYTES;
-  const { listen = false, auth, throwRefusals = false } = options;
+  const { listen = false, auth, throwRefusals = false, isSse = false } = options;
   const trace = task.newTrace();
   const plain: Fetch = options.fetch ?? ((url, init) => fetch(url, init));
   const traced = trace === undefined ? plain : tracedFetch(plain, trace);
   const confined = originFetch(traced, server.url, server.headers);
-  const own = signerOf(options)?.wrapFetch(confined, sdk) ?? confined;
+  const signer = signerOf(options);
+  const sign = (next: Fetch) => signer?.wrapFetch(next, sdk) ?? next;
+  const own = isSse && signer !== undefined ? withdrawnFetch(confined, sign) : sign(confined);
   const reporting: { wire?: Wire } = {};
   const onTooLong = (id: unknown) => reporting.wire?.onoversize?.({ id });
   const notices = new NoticeStream(listen);

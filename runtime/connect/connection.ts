@@ -8,12 +8,12 @@
 import type * as Sdk from "@modelcontextprotocol/client";
 import type { ServerConfig } from "../../schemas/config/server-config.ts";
 import { type Diagnostic, diagnostic } from "../../schemas/diagnostic.ts";
-import { type Failure, failureOf } from "./failure.ts";
+import { failureOf } from "./failure.ts";
 import { type AnswerQuestion, answerRounds, toolOf } from "./input-required.ts";
 import { printableTail, redact, redactData } from "./redact.ts";
 import type { RequestOptions, RequestOutcome, Session, SessionOutcome } from "./session.ts";
 import { hearToolChanges, type NoticeFilter, Subscriptions } from "./subscriptions.ts";
-import type { EraVerdict } from "./verdict.ts";
+import { type EraVerdict, hintsAtOtherEra, mayHaveRun } from "./verdict.ts";
 import { settled } from "./waiting.ts";
 
 export interface Connection {
@@ -32,8 +32,13 @@ export interface Connection {
   noise(): Diagnostic | undefined;
   /** How the server's process ended, in words that follow "the server process "; nothing while it runs or over HTTP. */
   ending(): string | undefined;
-  /** JSON data of the server without the credentials that it was given, and whether it repeated any. */
-  redact<T>(value: T): { readonly value: T; readonly found: boolean };
+  /**
+   * JSON data of the server without the credentials that it was given, and whether it repeated any; without every value
+   * of a variable or header, for what only people read.
+   */
+  redact<T>(value: T, of?: "credentials" | "secrets"): { readonly value: T; readonly found: boolean };
+  /** Whether the server's era rests on an earlier verdict alone: nothing has been heard of it since. */
+  readonly unheard: boolean;
   /** The last lines of stderr, cleaned of secrets and control characters. */
   stderrTail(): string[];
   /** Calls back once, when the connection ends. The returned function stops that. */
@@ -64,8 +69,6 @@ export function connectionOver(session: Session, context: ConnectionContext): Co
   return new LiveConnection(session, context);
 }
 
-/** JSON-RPC codes with which servers of one era turn requests of the other away. */
-const WRONG_ERA_CODES = new Set([-32600, -32601, -32602, -32002, -32022]);
 /** Methods that change nothing, so that asking twice does no harm. A task is polled at its server's pace and no faster. */
 const REPEATABLE = /^(?!tasks\/).*\/(?:list|read|get)$/;
 const REPEAT_PAUSE_MS = 300;
@@ -106,6 +109,10 @@ class LiveConnection implements Connection {
 
   get closed(): boolean {
     return this.#closed || this.#closing.signal.aborted || (this.#session.closed && this.#replacing === undefined);
+  }
+
+  get unheard(): boolean {
+    return !this.#session.proven && !this.#session.heard;
   }
 
   get tasks(): boolean {
@@ -202,8 +209,8 @@ class LiveConnection implements Connection {
     return this.#session.process?.ending;
   }
 
-  redact<T>(value: T): { readonly value: T; readonly found: boolean } {
-    return redactData(value, this.#context.credentials);
+  redact<T>(value: T, of: "credentials" | "secrets" = "credentials"): { readonly value: T; readonly found: boolean } {
+    return redactData(value, this.#context[of]);
   }
 
   stderrTail(): string[] {
@@ -283,14 +290,4 @@ class LiveConnection implements Connection {
   #clean(text: string): string[] {
     return printableTail(redact(text, this.#context.secrets));
   }
-}
-
-function hintsAtOtherEra(failure: Failure): boolean {
-  if (failure.kind === "rpc-error") return WRONG_ERA_CODES.has(failure.error.code);
-  return failure.kind === "closed" || failure.kind === "unusable" || failure.kind === "http-status";
-}
-
-/** False where the server's answer says that it took no notice of the request. */
-function mayHaveRun(failure: Failure): boolean {
-  return failure.kind === "closed" || failure.kind === "unusable";
 }

@@ -5,17 +5,23 @@
  * particular. What goes wrong on our side is told here in full and to the server in a few fixed words.
  */
 import type * as Sdk from "@modelcontextprotocol/client";
-import { type Failure, failureOf, timeoutFailure } from "./failure.ts";
+import { type Failure, failureOf, HandlerFailedError, timeoutFailure } from "./failure.ts";
 import { type AnswerQuestion, toolOf } from "./input-required.ts";
 import { type Busy, RequestClock, sendInTime, type TimedOptions, underClock } from "./request-clock.ts";
 import type { RequestOutcome, SessionSettings } from "./session.ts";
 
 /** Questions of one server that may be open at once; any more is a flood. */
 const MAX_OPEN = 50;
+/** Questions during one request, one after the other; whoever asks more never has enough. */
+const MAX_ASKED = 200;
 const INTERNAL_ERROR = -32603;
+/** As MCP has it for sampling that the user rejected. */
+const USER_REJECTED = -1;
 
 interface Underway {
   readonly tool: string | undefined;
+  /** Questions so far. */
+  asked: number;
   readonly clock: RequestClock;
   /** Aborted when the request has ended, however it did. */
   readonly ended: AbortController;
@@ -85,7 +91,7 @@ export class DirectQuestions {
     const { timeoutMs, signal } = options;
     const clock = new RequestClock(timeoutMs, busy);
     const tool = toolOf(method, params);
-    const underway: Underway = { tool, clock, ended: new AbortController(), failed: new AbortController() };
+    const underway: Underway = { tool, asked: 0, clock, ended: new AbortController(), failed: new AbortController() };
     this.#underway.add(underway);
     try {
       const outcome = await send(underClock(clock, options, underway.failed.signal));
@@ -105,14 +111,20 @@ export class DirectQuestions {
     withdrawn: AbortSignal,
   ): Promise<Record<string, unknown>> {
     if (this.#open >= MAX_OPEN) throw refusal("too many questions at once");
-    this.#open++;
     const requests = [...this.#underway];
     const only = requests.length === 1 ? requests[0] : undefined;
+    if (only !== undefined && ++only.asked > MAX_ASKED) {
+      const message = `it asked more than ${MAX_ASKED} questions`;
+      this.#report({ kind: "unusable", message }, only);
+      throw refusal("too many questions");
+    }
+    this.#open++;
     const [signal, release] = untilEnded(requests, withdrawn);
     const holds = requests.map(({ clock }) => clock.hold());
     try {
       return await this.#options.answer({ method, params, tool: only?.tool, signal });
     } catch (error) {
+      if (error instanceof HandlerFailedError && error.isDecline) throw refusal("the user said no", USER_REJECTED);
       if (!signal.aborted) this.#report(this.#options.failureOf(error), only);
       throw refusal("the client could not answer");
     } finally {
@@ -129,8 +141,8 @@ export class DirectQuestions {
 }
 
 /** What the server is told of a question without an answer. */
-function refusal(message: string): Error {
-  return Object.assign(new Error(message), { code: INTERNAL_ERROR });
+function refusal(message: string, code = INTERNAL_ERROR): Error {
+  return Object.assign(new Error(message), { code });
 }
 
 /** A signal aborted when the server withdraws its question or every request that it may belong to has ended. */

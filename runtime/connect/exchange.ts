@@ -195,8 +195,7 @@ export class Exchange implements Transport {
       const request = this.#answered(kind.id) ?? this.#answeredWithoutId(kind);
       if (request === undefined) {
         if (kind.kind === "result") this.#givenUp.get(kind.id as RequestId)?.(kind.result);
-        this.#givenUp.delete(kind.id as RequestId);
-        this.#strayResponses++;
+        if (!this.#givenUp.delete(kind.id as RequestId)) this.#strayResponses++;
         return;
       }
       // A subscription stays open until its final response, and that is what this is.

@@ -10,7 +10,7 @@ import { AuthError, type AuthErrorCode } from "./auth/auth-error.ts";
 import type { RpcError } from "./message.ts";
 import type { ProbeVerdict } from "./probe.ts";
 import { printableLine, redact, redactData } from "./redact.ts";
-import { remediesOf } from "./remedies.ts";
+import { remediesOf, type Signs } from "./remedies.ts";
 
 /** Nothing in it holds a secret; `message` is one printable line. */
 export type Failure = { readonly message: string } & (
@@ -85,7 +85,12 @@ export class ProxyError extends Error {
 }
 
 /** Raised where a handler of ours failed at what a server asked for in the middle of a request. */
-export class HandlerFailedError extends Error {}
+export class HandlerFailedError extends Error {
+  /** The user said no: the server is told so, and may do without. */
+  get isDecline(): boolean {
+    return false;
+  }
+}
 
 export function failureOf(error: unknown, context: FailureContext): Failure {
   const { sdk } = context;
@@ -182,10 +187,7 @@ function codeIn(error: unknown, depth = 0): string | undefined {
 }
 
 /** What is known beside the failure itself: of a process, and what went on, a step of ours or a request's method. */
-export type Circumstances = {
-  /** `exited with status 1`. */
-  readonly ending?: string | undefined;
-} & ({ readonly doing: string } | { readonly during: string });
+export type Circumstances = Signs & ({ readonly doing: string } | { readonly during: string });
 
 function firstCause(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
@@ -195,7 +197,7 @@ function firstCause(error: unknown): string {
 /** A failure as a finding about a server, with its code, its place in the configuration and what helps. */
 export function failureDiagnostic(config: ServerConfig, failure: Failure, circumstances: Circumstances): Diagnostic {
   const { code, message } = describe(config, failure, circumstances);
-  const notes = remediesOf(config, failure, circumstances.ending);
+  const notes = remediesOf(config, failure, circumstances);
   return diagnostic(code, `server "${config.name}": ${message}`, {
     server: config.name,
     ...config.location,

@@ -6,6 +6,7 @@
  */
 import { BodyTooLongError, RefusedPostError } from "./failure.ts";
 import { redact } from "./redact.ts";
+import { redirectNote, redirectOf } from "./redirect.ts";
 
 export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
@@ -41,7 +42,9 @@ export function boundedFetch(options: FetchOptions): Fetch {
       );
     }
     const response = await answer;
-    const elsewhere = redirectNote(response, url);
+    const redirect = redirectOf(response, url, init?.method ?? "GET");
+    // Nobody followed it: a person has to.
+    const elsewhere = redirect && redirectNote(redirect);
     if (elsewhere === undefined && (response.ok || response.body === null)) {
       return bounded(response, options.maxMessageBytes, () => options.onTooLong?.(requestIdOf(init)));
     }
@@ -64,17 +67,6 @@ function isNoticeStream(init: RequestInit | undefined): boolean {
   return headers.get("accept")?.includes("text/event-stream") === true && !headers.has("last-event-id");
 }
 
-/** Of a redirect that nobody followed: a person has to. */
-function redirectNote({ status, headers }: Response, from: string | URL): string | undefined {
-  const location = status > 300 && status < 400 && status !== 304 ? headers.get("location") : null;
-  if (location === null) return undefined;
-  const { origin, pathname, protocol } = URL.canParse(location, `${from}`)
-    ? new URL(location, from)
-    : new URL("invalid:");
-  if (!/^https?:$/.test(protocol)) return "redirects to no http or https address";
-  return `redirects to ${origin}${pathname}, which is not followed`;
-}
-
 const WITHOUT_BODY = new Set([204, 205, 304]);
 
 /** The response with its body as it was read: decoded, and perhaps shorter than its headers say. */
@@ -84,7 +76,8 @@ export function withText({ status, statusText, headers }: Response, text: string
   return new Response(WITHOUT_BODY.has(status) ? null : text, { status, statusText, headers: kept });
 }
 
-async function readStart(body: ReadableStream<Uint8Array>, maxBytes: number): Promise<string> {
+/** The rest is never received. */
+export async function readStart(body: ReadableStream<Uint8Array>, maxBytes: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of body) {

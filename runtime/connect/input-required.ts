@@ -2,7 +2,8 @@
  * A request whose answer is a question (`input_required`, 2026-07-28; error -32042, 2025-11-25), carried through: the
  * questions are put to whoever answers them, and the request is sent again with the answers and the server's state,
  * until it has a result. Each question is asked once: one that comes back unchanged under its key gets the answer it
- * was given, after a pause that grows. A server that never has enough is ended after ten rounds.
+ * was given, after a pause that grows. A server that never has enough is ended after ten rounds, and one that only goes on
+ * asking what it was told after four: within seconds, as nobody is asked anything meanwhile.
  * It doesn't know what a question means, and nothing in it touches a connection.
  */
 import { canonicalJson } from "../../schemas/canonical.ts";
@@ -50,11 +51,13 @@ export interface Rounds {
 
 /** Times that a request is sent again. */
 export const MAX_ROUNDS = 10;
+/** Times in a row that it is sent again with nothing but answers that the server has had. */
+const MAX_REPEATS = 4;
 /** Questions in one answer. */
 const MAX_QUESTIONS = 50;
 /** Milliseconds before a request is sent again that had nothing new to be asked: doubled each time, up to the longest. */
 const FIRST_PAUSE_MS = 250;
-const LONGEST_PAUSE_MS = 30_000;
+const LONGEST_PAUSE_MS = 8000;
 
 /** JSON-RPC code of `URLElicitationRequiredError`: the request was not run, and may be sent again after a visit. */
 const URL_ELICITATION_REQUIRED = -32042;
@@ -64,12 +67,17 @@ export async function answerRounds(first: RequestOutcome, rounds: Rounds): Promi
   const given = new Map<string, { readonly question: string; readonly answer: Record<string, unknown> }>();
   let outcome = first;
   let pauseMs = FIRST_PAUSE_MS;
+  let repeats = 0;
   for (let round = 1; ; round++) {
     const asked = readQuestions(outcome);
     if (asked === undefined) return outcome;
     if (asked.wrong !== undefined) return failed("unusable", asked.wrong);
     if (round > MAX_ROUNDS) return failed("unusable", `it asked for more input ${MAX_ROUNDS} times without an end`);
     const news = asked.questions.filter(({ key, text }) => given.get(key)?.question !== text);
+    const isRepeat = news.length === 0 && asked.questions.length > 0 && !asked.visits;
+    repeats = isRepeat ? repeats + 1 : 0;
+    if (repeats > MAX_REPEATS)
+      return failed("unusable", `it asked the same again, though it had been answered ${repeats} times`);
     const answered = await askAll(news, rounds);
     if (!answered.ok) return { ok: false, failure: answered.failure };
     for (const [index, { key, text }] of news.entries())

@@ -2,12 +2,15 @@
  * Keeps what is meant for one server at that server. The headers of its entry and its tokens go to the origin (scheme,
  * host and port) of its `url` alone: requests to other addresses, and redirects that lead there, go without them. A
  * redirect that would turn a POST into something else, or send its body to another origin, is not followed at all.
+ *
+ * From http to https of the same host is another origin too, as the fetch standard has it for credentials: another port is
+ * another program, and who redirects over http need not be the server. Following it would also go on showing the headers to
+ * the network with each new request, where writing https into `url` ends that; so the address is named and not followed.
  */
 import type { Fetch } from "./http-fetch.ts";
+import { redirectOf } from "./redirect.ts";
 
 const MAX_REDIRECTS = 5;
-const KEEPS_METHOD = new Set([307, 308]);
-const IS_REDIRECT = new Set([301, 302, 303, 307, 308]);
 
 /** `headers` are those of the server's entry. */
 export function originFetch(underlying: Fetch, server: URL, headers: Readonly<Record<string, string>>): Fetch {
@@ -17,20 +20,15 @@ export function originFetch(underlying: Fetch, server: URL, headers: Readonly<Re
     for (let followed = 0; ; followed++) {
       const asked = url.origin === server.origin ? init : { ...init, headers: withoutOurs(init.headers, headers) };
       const response = await underlying(url, { ...asked, redirect: "manual" });
-      const target = targetOf(response, url);
+      const redirect = redirectOf(response, url, method);
       // Who asks for "manual" follows by itself, with a request for each step.
-      if (target === undefined || init.redirect === "manual" || followed === MAX_REDIRECTS) return response;
-      const isSafe = method === "GET" || (KEEPS_METHOD.has(response.status) && target.origin === url.origin);
-      if (!isSafe || !/^https?:$/.test(target.protocol)) return response;
+      if (redirect?.kind !== "to" || init.redirect === "manual" || followed === MAX_REDIRECTS) return response;
+      const isSafe = method === "GET" || (redirect.keepsRequest && redirect.url.origin === url.origin);
+      if (!isSafe) return response;
       await response.body?.cancel();
-      url = target;
+      url = redirect.url;
     }
   };
-}
-
-function targetOf(response: Response, from: URL): URL | undefined {
-  const location = IS_REDIRECT.has(response.status) ? response.headers.get("location") : null;
-  return location !== null && URL.canParse(location, from.href) ? new URL(location, from) : undefined;
 }
 
 /** Without the entry's headers, and without a token: what authorization servers are shown is of another kind. */

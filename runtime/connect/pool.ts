@@ -14,6 +14,8 @@ export interface PoolOptions {
   readonly idleMs?: number | undefined;
   /** A connection has been opened, for what is done once with each. */
   readonly onOpen?: ((connection: Connection) => void) | undefined;
+  /** A connection has ended; `isAsked` where that was asked for, by the pool itself included. */
+  readonly onEnd?: ((connection: Connection, isAsked: boolean) => void) | undefined;
 }
 
 export interface Pool {
@@ -32,6 +34,8 @@ export interface Pool {
   lease(server: string): () => void;
   /** Closes one server's connection; the next need opens another. */
   drop(server: string): Promise<void>;
+  /** From now on a connection is closed a moment after the last request on it, unless somebody keeps it open. */
+  retire(): void;
   /** Closes all connections and refuses further ones. Resolves when their processes are gone. */
   close(): Promise<void>;
 }
@@ -46,6 +50,8 @@ interface Entry {
 }
 
 const DEFAULT_IDLE_MS = 5 * 60_000;
+/** Time for whoever has just been given a connection to begin with it. */
+const RETIRED_IDLE_MS = 1000;
 
 export function createPool(options: PoolOptions): Pool {
   return new ConnectionPool(options);
@@ -53,7 +59,7 @@ export function createPool(options: PoolOptions): Pool {
 
 class ConnectionPool implements Pool {
   readonly #options: PoolOptions;
-  readonly #idleMs: number;
+  #idleMs: number;
   readonly #entries = new Map<string, Entry>();
   readonly #closings = new Set<Promise<void>>();
   readonly #leases = new Map<string, number>();
@@ -109,6 +115,11 @@ class ConnectionPool implements Pool {
     if (entry !== undefined) await this.#discard(server, entry);
   }
 
+  retire(): void {
+    this.#idleMs = RETIRED_IDLE_MS;
+    for (const [server, entry] of this.#entries) this.#restIfIdle(server, entry);
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
     await Promise.all([...this.#entries].map(([server, entry]) => this.#discard(server, entry)));
@@ -136,7 +147,9 @@ class ConnectionPool implements Pool {
     }
     entry.connection = outcome.connection;
     outcome.connection.onClose(() => {
-      if (this.#entries.get(server) === entry) void this.#discard(server, entry);
+      const isAsked = this.#entries.get(server) !== entry;
+      if (!isAsked) void this.#discard(server, entry);
+      this.#options.onEnd?.(outcome.connection, isAsked);
     });
     this.#options.onOpen?.(outcome.connection);
     this.#restIfIdle(server, entry);

@@ -3,6 +3,7 @@
  * the group reaches what a wrapper (`npx`, `uvx`, a shell) started; groups still alive when this process
  * ends, for whatever reason it can notice (return, exit, uncaught error, SIGINT, SIGTERM, SIGHUP), are
  * killed on the way out. Only SIGKILL of ourselves escapes; then servers see their stdin close.
+ * A child that looks after its own children in this very way is told to end instead of killed.
  *
  * The registry is shared by every copy of this module in a process, so hooks are installed once.
  */
@@ -12,13 +13,13 @@ import { type ChildProcess, spawnSync } from "node:child_process";
 export const USE_GROUPS = process.platform !== "win32";
 
 interface Registry {
-  /** Leaders of live groups. */
-  readonly pids: Set<number>;
+  /** Live children, and what ends each of them. */
+  readonly ends: Map<number, () => void>;
   /** A listener changes what a signal does, so there is one only while there is something to kill. */
   watchSignals(on: boolean): void;
 }
 
-const REGISTRY = Symbol.for("pimcp.process-groups.v1");
+const REGISTRY = Symbol.for("pimcp.process-groups.v2");
 
 function registry(): Registry {
   const host = globalThis as { [REGISTRY]?: Registry };
@@ -27,10 +28,10 @@ function registry(): Registry {
 }
 
 function createRegistry(): Registry {
-  const pids = new Set<number>();
+  const ends = new Map<number, () => void>();
   const killAll = () => {
-    for (const pid of pids) signalTree(pid, "SIGKILL");
-    pids.clear();
+    for (const end of ends.values()) end();
+    ends.clear();
   };
   process.on("exit", killAll);
   const watched = (["SIGINT", "SIGTERM", "SIGHUP"] as const).map((signal) => {
@@ -49,7 +50,7 @@ function createRegistry(): Registry {
       else process.removeListener(signal, listener);
     }
   };
-  return { pids, watchSignals };
+  return { ends, watchSignals };
 }
 
 /**
@@ -69,13 +70,22 @@ function waitingListeners(): number {
 
 /** Registers the child's group for the way out; the returned function forgets it. */
 export function trackGroup(child: ChildProcess): () => void {
-  const pid = child.pid;
-  if (pid === undefined) return () => {};
-  const groups = registry();
-  groups.pids.add(pid);
-  if (groups.pids.size === 1) groups.watchSignals(true);
+  const { pid } = child;
+  return pid === undefined ? () => {} : track(pid, () => signalTree(pid, "SIGKILL"));
+}
+
+/** The same for a child that leads no group, and ends what it started when it is told to end. */
+export function trackChild(child: ChildProcess): () => void {
+  const { pid } = child;
+  return pid === undefined ? () => {} : track(pid, () => void child.kill("SIGTERM"));
+}
+
+function track(pid: number, end: () => void): () => void {
+  const { ends, watchSignals } = registry();
+  ends.set(pid, end);
+  if (ends.size === 1) watchSignals(true);
   return () => {
-    if (groups.pids.delete(pid) && groups.pids.size === 0) groups.watchSignals(false);
+    if (ends.delete(pid) && ends.size === 0) watchSignals(false);
   };
 }
 

@@ -5,16 +5,24 @@
  */
 import type { ServerConfig } from "../../schemas/config/server-config.ts";
 import type { Failure } from "./failure.ts";
+import { isRedirectStatus } from "./redirect.ts";
+import { REFUSED_PORT } from "./refused-port.ts";
 
-/** `ending` of the server's process: `exited with status 1`. */
-export function remediesOf(config: ServerConfig, failure: Failure, ending?: string): string[] {
+export interface Signs {
+  /** Of the server's process: `exited with status 1`. */
+  readonly ending?: string | undefined;
+  /** Its era was taken from what was compiled, and nothing it has said since bears that out. */
+  readonly isUnheard?: boolean | undefined;
+}
+
+export function remediesOf(config: ServerConfig, failure: Failure, { ending, isUnheard }: Signs = {}): string[] {
   switch (failure.kind) {
     case "not-started":
       return ofStart(config, failure.code);
     case "closed":
       return ofEnding(ending);
     case "timeout":
-      return ofTimeout(config);
+      return ofTimeout(config, failure.timeoutMs, isUnheard === true);
     case "sign-in-needed":
       return ofSignIn(config);
     case "unsigned":
@@ -33,6 +41,10 @@ export function remediesOf(config: ServerConfig, failure: Failure, ending?: stri
 }
 
 function ofSignIn({ name, transport }: ServerConfig): string[] {
+  if (transport.kind === "http" && transport.authProvider !== undefined) {
+    const { authProvider } = transport;
+    return [`log in with \`pi auth login ${authProvider}\`; a login that expired is renewed by Pi: \`pi mcp list\``];
+  }
   const headers = transport.kind === "http" ? Object.keys(transport.headers) : [];
   if (headers.some((header) => header.toLowerCase() === "authorization")) {
     return ["the server doesn't take its Authorization header: check the value"];
@@ -76,11 +88,25 @@ function ofEnding(ending: string | undefined): string[] {
   return [];
 }
 
-function ofTimeout(config: ServerConfig): string[] {
-  const slow = `if it only needs longer, raise requestTimeoutMs (now ${config.requestTimeoutMs})`;
+function ofTimeout(config: ServerConfig, timeoutMs: number, isUnheard: boolean): string[] {
   const program = programOf(config);
-  if (!FETCHERS.has(program)) return [slow];
-  return [`${program} may still be fetching the package: run the command once by hand`, slow];
+  const isFetcher = FETCHERS.has(program);
+  // Over HTTP a server of another era answers, if with an error.
+  const isOtherEra = isUnheard && config.transport.kind === "stdio";
+  return [
+    ...(isOtherEra
+      ? ["it has answered nothing at all: if it was replaced by another version, run `pimcp compile --refresh`"]
+      : []),
+    ...(isFetcher ? [`${program} may still be fetching the package: run the command once by hand`] : []),
+    `if it only needs longer, ${moreTime(config, timeoutMs)}`,
+  ];
+}
+
+/** The limit that was met, by its name, unless the caller set one of its own. */
+function moreTime({ requestTimeoutMs, probeTimeoutMs }: ServerConfig, timeoutMs: number): string {
+  if (timeoutMs === requestTimeoutMs) return `raise requestTimeoutMs (now ${requestTimeoutMs})`;
+  if (timeoutMs === probeTimeoutMs) return `raise probeTimeoutMs (now ${probeTimeoutMs})`;
+  return `give it more than these ${timeoutMs} ms (its requestTimeoutMs is ${requestTimeoutMs})`;
 }
 
 /** OpenSSL's names for a certificate that nobody we trust has signed. */
@@ -107,6 +133,9 @@ function ofNetwork(config: ServerConfig, code: string): string[] {
   if (code === "EPROTO" || code.startsWith("ERR_SSL_")) return ["if it speaks no TLS, its url begins with http://"];
   if (code === "ENOTFOUND") return ["there is no such host: check the name in url, and whether a VPN is needed"];
   if (code === "EAI_AGAIN") return ["names can't be looked up just now: check the network"];
+  if (code === REFUSED_PORT) {
+    return ["HTTP clients refuse that port, which belongs to another protocol: have the server listen on another"];
+  }
   if (code === "ECONNREFUSED") return ["nothing listens there: start the server, or check the port in url"];
   if (NO_WAY.has(code)) return ["the host can't be reached: check network, VPN and firewall, or set HTTPS_PROXY"];
   if (CUT_OFF.has(code) && isPlainHttp(config)) return ["if it wants TLS, its url begins with https://"];
@@ -123,7 +152,7 @@ const MAYBE_MCP = "many servers have their MCP endpoint at /mcp";
 
 function ofStatus(config: ServerConfig, status: number, body: string): string[] {
   const page = /^\s*<(?:!doctype|html|head|body)\b/i.test(body);
-  if (status >= 300 && status < 400) return ["it redirects: write the address it redirects to into url"];
+  if (isRedirectStatus(status)) return ["it redirects: write the address it redirects to into url"];
   if (status === 404 || status === 410) {
     return [`there is nothing at that path: check url${isAtMcp(config) ? "" : `; ${MAYBE_MCP}`}`];
   }

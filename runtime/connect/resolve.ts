@@ -7,6 +7,7 @@
 import { stat } from "node:fs/promises";
 import { isAbsolute, resolve as resolvePath } from "node:path";
 import { isPlain, isSecretName, secretsIn, secretsOfArgs } from "../../schemas/config/secrets.ts";
+import { isSecureAddress } from "../../schemas/config/secure-address.ts";
 import {
   type HttpSettings,
   OAUTH_SECRETS,
@@ -38,6 +39,8 @@ export interface ResolvedHttp {
   readonly oauth?: HttpSettings["oauth"];
   /** Certificates in PEM, from `caFile`. */
   readonly ca?: string;
+  /** The provider of Pi whose login signs requests. */
+  readonly authProvider?: string;
   readonly secrets: readonly string[];
   readonly credentials: readonly string[];
 }
@@ -117,6 +120,9 @@ function http(transport: HttpSettings, fields: FieldResolver): () => Promise<Res
     if (parsed === undefined || !/^https?:$/.test(parsed.protocol)) {
       return fields.fail("invalid-value", "url is not an http or https URL once its variables are replaced");
     }
+    if (transport.authProvider !== undefined && !isSecureAddress(parsed)) {
+      return fields.fail("invalid-value", "auth needs an https url, or http on this machine");
+    }
     const ca = caFile && (await readCaFile(resolvePath(fields.config.baseDir, caFile.value)));
     if (ca?.ok === false) {
       return fields.fail("unusable-ca-file", `the file in caFile, "${transport.caFile}", ${ca.reason}`);
@@ -130,6 +136,7 @@ function http(transport: HttpSettings, fields: FieldResolver): () => Promise<Res
         headers: headers(),
         ...(transport.oauth && { oauth: resolvedOauth }),
         ...(ca && { ca: ca.pem }),
+        ...(transport.authProvider !== undefined && { authProvider: transport.authProvider }),
         ...fields.known.values(),
       },
     };

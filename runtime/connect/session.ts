@@ -154,8 +154,10 @@ export class Session {
   verdict: EraVerdict;
   readonly process: StdioTransport | undefined;
   readonly notices: NoticeStream | undefined;
-  /** An answer has been received: what was assumed of the server's era holds. */
+  /** A result has been received: what was assumed of the server's era holds. */
   proven: boolean;
+  /** Any answer has, if only an error. */
+  heard = false;
   readonly #open: OpenWire;
   readonly #exchange: Exchange;
   readonly #settings: EstablishedSettings;
@@ -239,6 +241,7 @@ export class Session {
         ...(options.headers && this.#takesHeaders && { headers: options.headers() }),
       });
       this.proven = true;
+      this.heard = true;
       return { ok: true, result: withoutResultType(slot.result ?? (answer as Record<string, unknown>)) };
     } catch (error) {
       if (slot.oversize !== undefined) return { ok: false, failure: oversizeFailure(slot.oversize.limitBytes) };
@@ -246,7 +249,9 @@ export class Session {
       if (isOverdue(options, error, this.#settings.sdk)) return { ok: false, failure: timeoutFailure(timeoutMs) };
       const { secrets, sdk } = this.#settings;
       const aborted = options.signal?.aborted === true;
-      return { ok: false, failure: failureOf(error, { secrets, sdk, timeoutMs, aborted, inSession }) };
+      const failure = failureOf(error, { secrets, sdk, timeoutMs, aborted, inSession });
+      if (failure.kind === "rpc-error") this.heard = true;
+      return { ok: false, failure };
     }
   }
 

@@ -4,6 +4,7 @@
  * and no header. Method names and ids come from servers: they are cut, made printable and cleaned of secrets.
  * Costs nothing where nobody traces.
  */
+import { isRecord } from "../../schemas/record.ts";
 import type { Wire } from "./exchange.ts";
 import type { Fetch } from "./http-fetch.ts";
 import { classifyMessage, type IncomingMessage } from "./message.ts";
@@ -237,8 +238,10 @@ export function tracedFetch(fetch: Fetch, trace: WireTrace): Fetch {
 }
 
 function outcomeOf(result: Readonly<Record<string, unknown>>): string {
-  const { resultType, isError } = result;
+  const { resultType, isError, content, task } = result;
   if (resultType === "input_required" || resultType === "task") return resultType;
+  // As 2025-11-25 has it.
+  if (isRecord(task) && content === undefined) return "task";
   return isError === true ? "tool-error" : "ok";
 }
 

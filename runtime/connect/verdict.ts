@@ -4,6 +4,7 @@
  */
 import type * as Sdk from "@modelcontextprotocol/client";
 import { isRecord } from "../../schemas/record.ts";
+import type { Failure } from "./failure.ts";
 import { type Discovery, MODERN_VERSION } from "./probe.ts";
 
 export interface EraVerdict {
@@ -49,4 +50,18 @@ export function priorOf(opening: Opening): Sdk.PriorDiscovery {
     ...(serverInfo && { _meta: { "io.modelcontextprotocol/serverInfo": serverInfo } }),
   };
   return { kind: "modern", discover } as Sdk.PriorDiscovery;
+}
+
+/** JSON-RPC codes with which servers of one era turn requests of the other away. */
+const WRONG_ERA_CODES = new Set([-32600, -32601, -32602, -32002, -32022]);
+
+/** Whether a server of the other era might have failed a request so. */
+export function hintsAtOtherEra(failure: Failure): boolean {
+  if (failure.kind === "rpc-error") return WRONG_ERA_CODES.has(failure.error.code);
+  return failure.kind === "closed" || failure.kind === "unusable" || failure.kind === "http-status";
+}
+
+/** False where the server's answer says that it took no notice of the request. */
+export function mayHaveRun(failure: Failure): boolean {
+  return failure.kind === "closed" || failure.kind === "unusable";
 }

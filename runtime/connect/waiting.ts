@@ -8,14 +8,19 @@ export class OverdueError extends Error {}
 /** Rejects when the time is up or the signal is aborted: a transport that is closed may leave its `start` unsettled. */
 export function within(started: Promise<void>, limitMs: number, signal: AbortSignal): Promise<void> {
   return new Promise<void>((resolve, reject) => {
-    const timer = setTimeout(() => reject(new OverdueError()), limitMs);
-    const onAbort = () => reject(new Error("cancelled"));
-    signal.addEventListener("abort", onAbort, { once: true });
-    if (signal.aborted) onAbort();
-    started.then(resolve, reject).finally(() => {
+    const end = (settle: () => void) => {
       clearTimeout(timer);
       signal.removeEventListener("abort", onAbort);
-    });
+      settle();
+    };
+    const onAbort = () => end(() => reject(new Error("cancelled")));
+    const timer = setTimeout(() => end(() => reject(new OverdueError())), limitMs);
+    signal.addEventListener("abort", onAbort, { once: true });
+    if (signal.aborted) onAbort();
+    started.then(
+      () => end(resolve),
+      (error: unknown) => end(() => reject(error)),
+    );
   });
 }
 
@@ -33,12 +38,14 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** Resolves when `promise` does, the time is up, or the signal is aborted. */
-export async function settled(promise: Promise<void>, timeoutMs: number, signal?: AbortSignal): Promise<void> {
-  const given = AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]);
-  if (given.aborted) return;
-  await Promise.race([
-    promise,
-    new Promise<void>((resolve) => given.addEventListener("abort", () => resolve(), { once: true })),
-  ]);
+/** Resolves when `promise` does, the time is up, or the signal is aborted. Leaves nothing behind on the signal. */
+export function settled(promise: Promise<void>, timeoutMs: number, signal?: AbortSignal): Promise<void> {
+  const over = new AbortController();
+  const onAbort = () => over.abort();
+  signal?.addEventListener("abort", onAbort, { once: true });
+  if (signal?.aborted) onAbort();
+  return Promise.race([promise, pause(timeoutMs, over.signal)]).finally(() => {
+    signal?.removeEventListener("abort", onAbort);
+    over.abort();
+  });
 }

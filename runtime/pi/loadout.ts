@@ -7,20 +7,20 @@ import type { Diagnostic } from "../../schemas/diagnostic.ts";
 import type { ClientHandlers } from "../client-features.ts";
 import { type ConfigurationFiles, locateConfiguration } from "../connect/configuration-files.ts";
 import { createRuntime, type Runtime } from "../runtime.ts";
+import type { RegistrationPlace, Registrations } from "./registered-servers.ts";
 
-export interface Place {
+export interface LoadoutOptions {
   /** Absolute folder the session runs in. */
   readonly cwd: string;
-  /** Absolute agent folder. */
-  readonly agentDir: string;
-}
-
-export interface LoadoutOptions extends Place {
   /** False: nothing of the project is read, now or later. */
   readonly project: boolean;
   /** What servers may ask of the user and of models; asked for with the first call. */
   readonly handlers: () => ClientHandlers | undefined;
+  /** Tokens of logins to Pi's providers, renewed by Pi. */
+  readonly providerToken?: ((provider: string) => Promise<string | undefined>) | undefined;
   readonly onNotice: (notice: Diagnostic) => void;
+  /** Servers that other extensions bring. */
+  readonly registrations: (place: RegistrationPlace) => Promise<Registrations>;
 }
 
 export interface Loadout {
@@ -30,32 +30,40 @@ export interface Loadout {
   readonly files: ConfigurationFiles;
   readonly env: NodeJS.ProcessEnv;
   readonly runtime: Runtime;
+  readonly registrations: Registrations;
 }
 
 export async function openLoadout(options: LoadoutOptions): Promise<Loadout> {
   const { cwd, project, onNotice } = options;
-  const { env, homedir } = surroundings(options);
+  const { env, homedir } = surroundings();
   const files = await locateConfiguration({ cwd, env, homedir, project });
+  const registrations = await options.registrations({ files, env, homedir });
+  for (const found of registrations.diagnostics) onNotice(found);
   const runtime = await createRuntime({
     cwd,
     env,
     homedir,
     ...(!project && { projectOut: false }),
+    servers: registrations.servers,
     // Read when the first call is made: the artifacts are loaded before there is anybody who could be asked.
     get handlers() {
       return options.handlers() ?? {};
     },
     onNotice,
+    ...(options.providerToken && { providerToken: options.providerToken }),
+    // Loaded with the first notice: most servers never log.
+    onServerLog: (server, params) =>
+      void import("./server-log.ts").then(({ serverLog }) => serverLog(files.agentDir).write(server, params)),
   });
-  return { cwd, project, files, env, runtime };
+  return { cwd, project, files, env, runtime, registrations };
 }
 
-/** Where the files of `place` would be; looks at none of them but to find the project's root. */
-export function locateFiles(place: Place): Promise<ConfigurationFiles> {
-  return locateConfiguration({ cwd: place.cwd, ...surroundings(place) });
+/** Where the files of a session in `cwd` would be; looks at none of them but to find the project's root. */
+export function locateFiles(cwd: string): Promise<ConfigurationFiles> {
+  return locateConfiguration({ cwd, ...surroundings() });
 }
 
-function surroundings({ agentDir }: Place): { readonly env: NodeJS.ProcessEnv; readonly homedir: string } {
-  const env: NodeJS.ProcessEnv = { ...process.env, PI_CODING_AGENT_DIR: agentDir };
+function surroundings(): { readonly env: NodeJS.ProcessEnv; readonly homedir: string } {
+  const env: NodeJS.ProcessEnv = { ...process.env };
   return { env, homedir: env["HOME"] || homedir() };
 }

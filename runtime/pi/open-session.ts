@@ -1,83 +1,60 @@
 /**
- * From a start of Pi to a session. Artifacts are loaded as soon as Pi loads the extension, the project's among them only
- * where it is known by then that the project is trusted; what turns out differently on `session_start` is loaded anew.
+ * From `session_start` to a session: is the project to be used, then the artifacts, then what servers may ask. Until Pi has said
+ * whether the project is trusted nothing of it is read.
  */
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { ToolTable } from "../../schemas/artifacts/tool-table.ts";
 import type { Diagnostic } from "../../schemas/diagnostic.ts";
 import type { ClientHandlers } from "../client-features.ts";
+import { builtInNotice } from "./built-in-mcp.ts";
+import type { PiHost } from "./host.ts";
 import { type Loadout, locateFiles, openLoadout } from "./loadout.ts";
-import { isKnownTrusted, type PiTrust, projectTrust } from "./project-trust.ts";
-import type { PiTui } from "./renderers.ts";
+import { piTrust } from "./pi-trust.ts";
+import { projectTrust } from "./project-trust.ts";
+import { type RegistrationOverride, registrations } from "./registered-servers.ts";
 import { ArtifactSession } from "./session.ts";
-
-/** What only Pi can give: its own copies of modules, its folders, its trust. */
-export interface PiHost {
-  readonly tui: PiTui;
-  readonly trust: PiTrust;
-  /** Absolute. */
-  readonly agentDir: string;
-  /** What servers may ask of the user and of models, in the session there is then. */
-  readonly handlers?: () => ClientHandlers | undefined;
-}
-
-/** A loadout whose notices wait for somebody who can be told. */
-export interface Preloaded {
-  readonly loadout: Loadout;
-  readonly notices: Diagnostic[];
-  /** Takes notices from now on. */
-  listener: ((notice: Diagnostic) => void) | undefined;
-}
-
-export async function preload(host: PiHost): Promise<Preloaded> {
-  const cwd = process.cwd();
-  const files = await locateFiles({ cwd, agentDir: host.agentDir });
-  return load(host, cwd, isKnownTrusted(files, host.trust));
-}
 
 export interface OpenOptions {
   readonly pi: ExtensionAPI;
   readonly ctx: ExtensionContext;
   readonly host: PiHost;
-  readonly early: Preloaded | undefined;
+  /** Makes the tools of `table` those that Pi has; gives back names that another extension owns. */
   readonly register: (table: ToolTable) => readonly string[];
+  /** What servers may ask of the user and of models; asked for with the first call. */
+  readonly handlers?: (() => ClientHandlers | undefined) | undefined;
 }
 
 export async function openSession(options: OpenOptions): Promise<ArtifactSession> {
-  const { pi, ctx, host, early, register } = options;
-  const trust = await projectTrust(await locateFiles({ cwd: ctx.cwd, agentDir: host.agentDir }), ctx, host.trust);
-  const isRight = early?.loadout.cwd === ctx.cwd && early.loadout.project === trust.trusted;
-  if (early && !isRight) await early.loadout.runtime.close();
-  const loaded = early && isRight ? early : await load(host, ctx.cwd, trust.trusted);
+  const { pi, ctx, host, register, handlers } = options;
+  const files = await locateFiles(ctx.cwd);
+  const decisions = piTrust(pi, host, files);
+  const trust = await projectTrust(files, ctx, decisions);
+  const early: Diagnostic[] = [];
+  const overrides = new Map<string, RegistrationOverride>();
+  let listener = (notice: Diagnostic): void => void early.push(notice);
+  const open = (): Promise<Loadout> =>
+    openLoadout({
+      cwd: ctx.cwd,
+      // In a folder that had nothing of ours the user may have decided since, with the first change that made a file there.
+      project: trust.trusted || (ctx.isProjectTrusted() && decisions.saved(files.projectDir) === true),
+      handlers: () => handlers?.(),
+      providerToken: (provider) => ctx.modelRegistry.getApiKeyForProvider(provider),
+      onNotice: (notice) => listener(notice),
+      registrations: (place) => registrations(pi, place, overrides),
+    });
+  const loadout = await open();
   const session = new ArtifactSession({
     pi,
     ctx,
-    loadout: loaded.loadout,
-    notices: loaded.notices,
+    loadout,
+    notices: early,
     register,
-    reopen: async () => {
-      const again = await load(host, ctx.cwd, trust.trusted);
-      for (const notice of again.notices) session.notice(notice);
-      again.listener = (notice) => session.notice(notice);
-      return again.loadout;
-    },
+    reopen: open,
+    registrationOverrides: overrides,
   });
-  loaded.listener = (notice) => session.notice(notice);
+  listener = (notice) => session.notice(notice);
   if (!trust.trusted && trust.notice !== undefined) session.tell(trust.notice, "warning");
+  const aboutBuiltIn = builtInNotice(pi.getSettings().extensions, process);
+  if (aboutBuiltIn !== undefined) session.tell(aboutBuiltIn, "info");
   return session;
-}
-
-async function load(host: PiHost, cwd: string, project: boolean): Promise<Preloaded> {
-  const notices: Diagnostic[] = [];
-  const onNotice = (notice: Diagnostic) => {
-    if (preloaded.listener) preloaded.listener(notice);
-    else notices.push(notice);
-  };
-  const preloaded: { loadout?: Loadout; notices: Diagnostic[]; listener: Preloaded["listener"] } = {
-    notices,
-    listener: undefined,
-  };
-  const { agentDir, handlers } = host;
-  const loadout = await openLoadout({ cwd, agentDir, project, onNotice, handlers: () => handlers?.() });
-  return Object.assign(preloaded, { loadout });
 }

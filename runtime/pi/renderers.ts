@@ -5,7 +5,7 @@
  */
 import type { AgentToolResult, ToolDefinition } from "@earendil-works/pi-coding-agent";
 import type { CallDetails } from "./call-tool.ts";
-import { terminalLine, terminalText } from "./terminal-text.ts";
+import { shortLine, terminalLine, terminalText } from "./terminal-text.ts";
 
 export type PiTui = Pick<typeof import("@earendil-works/pi-tui"), "Text">;
 type Renderers = Required<Pick<ToolDefinition, "renderCall" | "renderResult">>;
@@ -16,11 +16,11 @@ const PREVIEW_LINES = 5;
 /** Characters of the arguments in the one line of a call. */
 const MAX_ARGUMENTS_LENGTH = 160;
 
-/** `label` is `server/tool`. */
+/** `label` is `server/tool`, printable. */
 export function callRenderers(tui: PiTui, label: string): Renderers {
   return {
     renderCall: (args, theme, { expanded }) => {
-      const title = theme.fg("toolTitle", theme.bold(terminalLine(label)));
+      const title = theme.fg("toolTitle", theme.bold(label));
       const shown = expanded ? expandedArguments(args) : argumentsLine(args);
       return new tui.Text(shown === "" ? title : `${title} ${theme.fg("muted", shown)}`, 0, 0);
     },
@@ -62,8 +62,7 @@ function shownText({ content }: AgentToolResult<unknown>): string {
 }
 
 function argumentsLine(args: unknown): string {
-  const text = terminalLine(jsonOf(args, 0));
-  return text.length <= MAX_ARGUMENTS_LENGTH ? text : `${text.slice(0, MAX_ARGUMENTS_LENGTH - 1)}…`;
+  return shortLine(jsonOf(args, 0), MAX_ARGUMENTS_LENGTH);
 }
 
 function expandedArguments(args: unknown): string {

@@ -10,6 +10,8 @@ import { isAppResource } from "../limits/blocks.ts";
 import { limitResult } from "../limits/result.ts";
 import type { ResourceContents, Resources } from "../resources.ts";
 import type { PiToolResult } from "./call-tool.ts";
+import { contentLimit } from "./content-limit.ts";
+import { messageOf } from "./in-background.ts";
 import { LIST_RESOURCES_TOOL, LIST_TEMPLATES_TOOL, READ_RESOURCE_TOOL } from "./resource-names.ts";
 import { resourceServers } from "./resource-tools.ts";
 import type { PiSession } from "./session.ts";
@@ -17,9 +19,6 @@ import type { PiSession } from "./session.ts";
 type Item = Readonly<Record<string, unknown>>;
 type Signal = AbortSignal | undefined;
 type Listing = (resources: Resources, server: string, signal: AbortSignal) => Promise<readonly Item[]>;
-
-/** Bytes of text for a listing, and for a resource of a server whose tools say nothing else. */
-const DEFAULT_MAX_BYTES = 20_480;
 
 export function listResources(session: PiSession, args: unknown, signal: Signal): Promise<PiToolResult> {
   const list: Listing = (resources, server, ended) => resources.list(server, { signal: ended });
@@ -96,9 +95,7 @@ async function result(
   content: ContentBlock[],
   payload: object,
 ): Promise<PiToolResult> {
-  const limits = table.tools({ server }).filter((entry) => entry.limitSource !== "tool");
-  const maxBytes = limits[0]?.maxOutputBytes ?? DEFAULT_MAX_BYTES;
-  const limited = await limitResult({ content }, { server, tool, store, maxBytes });
+  const limited = await limitResult({ content }, { server, tool, store, maxBytes: contentLimit(table, server) });
   return {
     content: limited.content.map((block) => ({ ...block })),
     details: { server, tool, ...(limited.path !== undefined && { fullOutputPath: limited.path }) },
@@ -134,8 +131,4 @@ function isApp(item: Item): boolean {
 function withoutMeta<T extends Item>(item: T): Omit<T, "_meta" | "icons"> {
   const { _meta, icons, ...rest } = item;
   return rest;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -20,6 +20,9 @@ const CONTENT_BLOCK: Members = {
   additionalProperties: true,
 };
 
+/** Of the many tools that declare no output: one object for all of them. */
+const OPEN_RESULT = resultWith({});
+
 const STRUCTURED_POINTER = "#/properties/structuredContent";
 
 /** Keywords whose values are data: a member `$ref` in them refers to nothing. */
@@ -35,7 +38,10 @@ const NAMED_KEYWORDS = new Set([
 ]);
 
 export function callResultSchema(outputSchema: unknown): Members {
-  const structured = isRecord(outputSchema) ? moved(outputSchema) : {};
+  return isRecord(outputSchema) ? resultWith(moved(outputSchema)) : OPEN_RESULT;
+}
+
+function resultWith(structured: unknown): Members {
   return {
     type: "object",
     properties: {

@@ -1,10 +1,12 @@
 /**
  * The `mcp_servers` section of the system prompt: which servers have tools that are not declared to the model, how those
  * are reached, and a line on what each is for. Pure, from artifacts alone, sorted by name: its bytes don't depend on
- * which servers are connected.
+ * which servers are connected, and no server's text leaves its own line.
  */
 import type { ToolTable } from "../../schemas/artifacts/tool-table.ts";
 import { type Discovery, neededDiscovery } from "./exposure.ts";
+import { promptLine } from "./prompt-text.ts";
+import { shortened } from "./terminal-text.ts";
 
 export const SERVERS_SECTION = "mcp_servers";
 
@@ -26,7 +28,9 @@ export function sectionServers(table: ToolTable): readonly SectionServer[] {
     const reach = neededDiscovery(table.tools({ server: server.name }).map((tool) => tool.exposure));
     if (!reach.codemode && !reach.toolSearch) return [];
     const definition = table.serverDefinition(server.name);
-    const described = definition.ok ? definition.value : undefined;
+    // Then none of its tools is there either.
+    if (!definition.ok) return [];
+    const described = definition.value;
     return [
       {
         namespace: server.namespace,
@@ -53,7 +57,7 @@ export function serversSection(servers: readonly SectionServer[]): string | unde
   while (kept > 0 && lengthOf(kept) > MAX_SECTION_LENGTH) kept--;
   const room = kept === 0 ? 0 : Math.floor((MAX_SECTION_LENGTH - lengthOf(kept)) / kept) - ": ".length;
   const lines = heads.slice(0, kept).map((head, index) => {
-    const summary = shortened(servers[index]!.summary, Math.min(MAX_SUMMARY_LENGTH, room));
+    const summary = summaryLine(servers[index]!.summary, Math.min(MAX_SUMMARY_LENGTH, room));
     return summary === "" ? head : `${head}: ${summary}`;
   });
   return [intro, ...lines, ...rest(kept)].join("\n");
@@ -69,10 +73,7 @@ function introduction(servers: readonly SectionServer[]): string {
 }
 
 /** The first line, at most `length` long, never ending in half a character. */
-function shortened(text: string, length: number): string {
-  const line = (text.split(/[\r\n]/, 1)[0] ?? "").trim();
-  if (line.length <= length) return line;
-  if (length < 2) return "";
-  const cut = line.slice(0, length - 1);
-  return `${/[\uD800-\uDBFF]$/.test(cut) ? cut.slice(0, -1) : cut}…`.replace(/\s+…$/, "…");
+function summaryLine(text: string, length: number): string {
+  const line = promptLine(text);
+  return length < 2 && line.length > length ? "" : shortened(line, length);
 }

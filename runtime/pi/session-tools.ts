@@ -4,7 +4,8 @@
  */
 import type { ToolNamespace } from "@earendil-works/pi-coding-agent";
 import type { ToolEntry, ToolTable } from "../../schemas/artifacts/tool-table.ts";
-import { callTool } from "./call-tool.ts";
+import type { Diagnostic } from "../../schemas/diagnostic.ts";
+import { NOBODY } from "./dialogs.ts";
 import { exposureOf } from "./exposure.ts";
 import { callRenderers, type PiTui } from "./renderers.ts";
 import { READ_RESOURCE_TOOL } from "./resource-names.ts";
@@ -29,6 +30,17 @@ export function compiledTools(table: ToolTable, around: ToolSurroundings): reado
   });
 }
 
+/** What stands in the way of files that were not looked into when the artifacts were opened: without them tools are missing. */
+export function unreadableFiles(table: ToolTable): readonly Diagnostic[] {
+  const folders = (["project", "user"] as const).flatMap((scope) => table.folder(scope) ?? []);
+  const areDeclared = table.tools().some(({ exposure }) => exposure === "codemode");
+  const files = folders.flatMap((folder) => [
+    folder.json("catalog.json"),
+    ...(areDeclared ? [folder.json("budget.json")] : []),
+  ]);
+  return files.flatMap((file) => (file.ok ? [] : [file.diagnostic]));
+}
+
 interface Compiled {
   readonly namespace: ToolNamespace;
   readonly entry: ToolEntry;
@@ -46,15 +58,19 @@ function compiledTool(
   const tool: Registrable["tool"] = {
     ...fields,
     ...callRenderers(around.tui, fields.label),
-    execute: (_id, args, signal, onUpdate) => {
+    execute: async (_id, args, signal, onUpdate) => {
       const session = around.session();
+      const { callTool } = await import("./call-tool.ts");
       return callTool({
         // The runtime's own entry: a compile in between may have replaced the one this was made from.
         entry: session.table.byName(entry.name) ?? entry,
         args,
         runtime: session.runtime,
         store: session.store,
-        signal: signal ? AbortSignal.any([signal, session.signal]) : session.signal,
+        signal,
+        ended: session.signal,
+        ...(!session.ctx.hasUI && { whyNobody: NOBODY }),
+        onLateEnd: (message) => session.tell(message, "info"),
         onUpdate,
         readResourceTool,
       });

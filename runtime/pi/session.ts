@@ -10,9 +10,14 @@ import type { ConfigurationFiles } from "../connect/configuration-files.ts";
 import { createOutputStore, type OutputStore } from "../limits/output-store.ts";
 import type { Runtime } from "../runtime.ts";
 import { autoEnablesCodemode } from "./auto-enable.ts";
+import { DialogQueue } from "./dialog-queue.ts";
 import { activateDiscovery, neededDiscovery } from "./exposure.ts";
 import type { Loadout } from "./loadout.ts";
+import { placed } from "./placed.ts";
+import type { RegistrationOverride, Registrations } from "./registered-servers.ts";
 import { sectionServers, serversSection } from "./servers-section.ts";
+import { unreadableFiles } from "./session-tools.ts";
+import { terminalText } from "./terminal-text.ts";
 
 export interface PiSession {
   readonly pi: ExtensionAPI;
@@ -28,11 +33,17 @@ export interface PiSession {
   readonly isProjectTrusted: boolean;
   readonly env: NodeJS.ProcessEnv;
   readonly store: OutputStore;
+  /** One dialog at a time, whoever asks. */
+  readonly dialogs: DialogQueue;
+  /** Servers that other extensions have registered, as of the last load. */
+  readonly registrations: Registrations;
+  /** What the user changed about them, by server, for this session. */
+  readonly registrationOverrides: Map<string, RegistrationOverride>;
   /** What loading the artifacts and calling had to say since the last load. */
   readonly notices: readonly Diagnostic[];
   /** The `mcp_servers` section of the system prompt; undefined without servers that need one. */
   readonly serversSection: string | undefined;
-  /** Hears when tools or notices changed; the result stops that. */
+  /** Hears when tools, notices or the state of a server changed; the result stops that. */
   onChange(listener: () => void): () => void;
   /** Tells the user, once for each text; on stderr where there is no UI. */
   tell(text: string, kind: "info" | "warning" | "error"): void;
@@ -45,6 +56,7 @@ export interface SessionOptions {
   readonly pi: ExtensionAPI;
   readonly ctx: ExtensionContext;
   readonly loadout: Loadout;
+  readonly registrationOverrides: Map<string, RegistrationOverride>;
   /** What the artifacts had to say while nobody could be told. */
   readonly notices: readonly Diagnostic[];
   /** Opens the artifacts of now; their notices come to `notice`. */
@@ -53,15 +65,20 @@ export interface SessionOptions {
   readonly register: (table: ToolTable) => readonly string[];
 }
 
+/** Servers cause them: the latest are kept. */
+const MAX_NOTICES = 200;
+
 export class ArtifactSession implements PiSession {
   readonly pi: ExtensionAPI;
   readonly ctx: ExtensionContext;
   readonly store = createOutputStore();
+  readonly dialogs: DialogQueue;
   readonly #options: SessionOptions;
   readonly #ended = new AbortController();
   readonly #listeners = new Set<() => void>();
   readonly #told = new Set<string>();
   readonly #replaced: Runtime[] = [];
+  #reloads: Promise<void> = Promise.resolve();
   #notices: Diagnostic[] = [];
   #loadout: Loadout;
   #section: string | undefined;
@@ -71,6 +88,8 @@ export class ArtifactSession implements PiSession {
     this.pi = options.pi;
     this.ctx = options.ctx;
     this.#loadout = options.loadout;
+    this.runtime.onStatus(() => this.#changed());
+    this.dialogs = new DialogQueue(options.ctx, this.signal);
   }
 
   get signal(): AbortSignal {
@@ -97,6 +116,14 @@ export class ArtifactSession implements PiSession {
     return this.#loadout.env;
   }
 
+  get registrationOverrides(): Map<string, RegistrationOverride> {
+    return this.#options.registrationOverrides;
+  }
+
+  get registrations(): Registrations {
+    return this.#loadout.registrations;
+  }
+
   get notices(): readonly Diagnostic[] {
     return this.#notices;
   }
@@ -113,8 +140,9 @@ export class ArtifactSession implements PiSession {
   tell(text: string, kind: "info" | "warning" | "error"): void {
     if (this.signal.aborted || this.#told.has(text)) return;
     this.#told.add(text);
-    if (this.ctx.hasUI) this.ctx.ui.notify(text, kind);
-    else process.stderr.write(`pimcp: ${text}\n`);
+    const shown = terminalText(text);
+    if (this.ctx.hasUI) this.ctx.ui.notify(shown, kind);
+    else process.stderr.write(`pimcp: ${shown}\n`);
   }
 
   /** Says what there is to say, registers the tools and makes Pi's tools active that reach them. */
@@ -125,20 +153,39 @@ export class ArtifactSession implements PiSession {
 
   /** Takes what the runtime has to say: worth telling is what the user can do something about. */
   notice(notice: Diagnostic): void {
-    this.#notices.push(notice);
+    this.#notices = [...this.#notices.slice(1 - MAX_NOTICES), notice];
     this.#changed();
     // A server that is configured and not compiled is compiled in the background, which says so.
     if (notice.severity === "info" || notice.code === "artifacts-missing") return;
-    this.tell([notice.message, ...notice.notes].join("\n  "), notice.severity);
+    // Compiled anew by the session itself, which says so.
+    const isOwn = this.registrations.servers.some(({ config }) => config.name === notice.server);
+    if (notice.code === "tools-drifted" && isOwn) return;
+    this.tell([placed(notice), ...notice.notes].join("\n  "), notice.severity);
   }
 
-  async reload(): Promise<void> {
+  reload(): Promise<void> {
+    // One after another: what was read last is what stays.
+    const reloaded = this.#reloads.then(() => this.#reload());
+    this.#reloads = reloaded.catch(() => undefined);
+    return reloaded;
+  }
+
+  async #reload(): Promise<void> {
+    if (this.signal.aborted) return;
     this.#notices = [];
-    const opened = await this.#options.reopen();
+    let opened: Loadout;
+    try {
+      opened = await this.#options.reopen();
+    } catch (error) {
+      if (this.signal.aborted) return; // Pi answers no more questions of a session that has ended
+      throw error;
+    }
     if (this.signal.aborted) return opened.runtime.close();
     // Calls under way are answered by the runtime they began with: it is closed with the session.
     this.#replaced.push(this.runtime);
+    void this.runtime.retire();
     this.#loadout = opened;
+    this.runtime.onStatus(() => this.#changed());
     await this.#present();
   }
 
@@ -149,10 +196,12 @@ export class ArtifactSession implements PiSession {
 
   async #present(): Promise<void> {
     const { table } = this;
+    for (const found of unreadableFiles(table)) this.notice(found);
     for (const name of this.#options.register(table)) this.notice(ownedByAnother(name));
     this.#section = serversSection(sectionServers(table));
     const needed = neededDiscovery(table.tools().map((tool) => tool.exposure));
     const auto = !needed.codemode || (await autoEnablesCodemode(this.files));
+    if (this.signal.aborted) return;
     const warning = activateDiscovery(this.pi, needed, auto);
     if (warning !== undefined) this.tell(warning, "warning");
     this.#changed();

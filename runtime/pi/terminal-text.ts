@@ -1,20 +1,34 @@
 /**
  * Text of servers and models made fit for a terminal: what would move the cursor, change colours, ring or reorder a line
- * is shown as `\u001b` instead of being obeyed. Pure.
+ * is shown as `\u001b` instead of being obeyed. Pi draws texts as they are, so whatever it is given goes through here. Pure.
  */
+import { escaped } from "../../schemas/printable.ts";
 
-/** Everything but line ends and tabs; tabs become blanks, whose width a terminal and we agree on. */
+/** Lines stay; tabs become blanks, whose width a terminal and we agree on. */
 export function terminalText(text: string): string {
-  return text
-    .replace(/\r\n?|[\u2028\u2029]/g, "\n")
-    .replaceAll("\t", "    ")
-    .replace(
-      /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g,
-      (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
-    );
+  return messageText(text).replaceAll("\t", "    ");
 }
 
-/** The same on one line. */
+/** For what a model reads as well, to whom a tab may matter. */
+export function messageText(text: string): string {
+  return escaped(text.replace(/\r\n?|[\u2028\u2029]/g, "\n"));
+}
+
+/** On one line. */
 export function terminalLine(text: string): string {
   return terminalText(text).replace(/\s*\n\s*/g, " ");
+}
+
+/** On one line of at most `length` UTF-16 units; what is far too long costs nothing. */
+export function shortLine(text: string, length: number): string {
+  return shortened(terminalLine(text.slice(0, length * 4)).trim(), length);
+}
+
+/** At most `length` UTF-16 units, never ending in half a character. */
+export function shortened(text: string, length: number): string {
+  if (text.length <= length) return text;
+  return `${text
+    .slice(0, length - 1)
+    .replace(/[\ud800-\udbff]$/, "")
+    .trimEnd()}…`;
 }

@@ -6,7 +6,10 @@ import type { ToolAnnotations, ToolDefinition, ToolNamespace } from "@earendil-w
 import type { ServerDefinition, ServerEntry, ToolEntry } from "../../schemas/artifacts/tool-table.ts";
 import type { CatalogTool } from "../../schemas/catalog.schema.ts";
 import { isRecord } from "../../schemas/record.ts";
+import { promptText } from "./prompt-text.ts";
 import { callResultSchema } from "./result-schema.ts";
+import { terminalLine } from "./terminal-text.ts";
+import { usableSchema } from "./usable-schema.ts";
 
 /** What a tool is; `execute` and the renderers are added where it is registered. */
 export type ToolFields = Pick<
@@ -30,7 +33,7 @@ export function toolFields({ entry, definition, namespace, exposure }: Described
   const annotations = annotationsOf(definition.annotations);
   return {
     name: entry.name,
-    label: `${entry.server}/${entry.tool}`,
+    label: terminalLine(`${entry.server}/${entry.tool}`),
     description: definition.description?.trim() || title || `MCP tool ${entry.tool} of server ${entry.server}`,
     parameters: objectSchema(definition.inputSchema),
     outputSchema: callResultSchema(definition.outputSchema) as unknown as Schema,
@@ -42,7 +45,8 @@ export function toolFields({ entry, definition, namespace, exposure }: Described
 
 /** The group that a server's tools are listed under. Scripts look it up by the server's own name too. */
 export function namespaceFields(server: ServerEntry, definition: ServerDefinition | undefined): ToolNamespace {
-  const description = definition?.description?.trim();
+  // Pi puts it under a heading as it is: more lines could pass for tools.
+  const description = promptText(definition?.description ?? "");
   const instructions = definition?.instructions?.trim();
   return {
     name: server.namespace,
@@ -54,7 +58,10 @@ export function namespaceFields(server: ServerEntry, definition: ServerDefinitio
 
 /** `inputSchema` as the object schema that Pi and model providers need; one that is no schema takes any object. */
 export function objectSchema(inputSchema: unknown): Schema {
-  const schema = isRecord(inputSchema) ? inputSchema : {};
+  const schema = isRecord(inputSchema) ? usableSchema(inputSchema) : {};
+  const isObject = schema["type"] === "object" && isRecord(schema["properties"]);
+  // The catalog's own, which nobody changes: a copy for each tool would be a third of what a session start keeps.
+  if (isObject) return schema as unknown as Schema;
   const properties = isRecord(schema["properties"]) ? schema["properties"] : {};
   return { ...schema, type: "object", properties } as unknown as Schema;
 }

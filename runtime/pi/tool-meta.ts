@@ -5,7 +5,7 @@
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import type { ToolTable } from "../../schemas/artifacts/tool-table.ts";
 
-export const TOOL_META_CHANNEL = "tool-meta";
+const TOOL_META_CHANNEL = "tool-meta";
 
 /** Answers questions from now on, from the table of the moment; the result stops that. */
 export function answerToolMeta(pi: Pick<ExtensionAPI, "events">, table: () => ToolTable | undefined): () => void {

@@ -1,9 +1,11 @@
 /**
- * The tools that this extension has registered with Pi. Pi can't unregister a tool, so one that is gone is registered
- * anew as hidden. A name that another extension owns is left to it. Registers only what changed: Pi goes through all
- * its tools each time.
+ * The tools that this extension has registered with Pi. Nothing is registered before a session starts: only then is it
+ * known which names others own (two extensions that register one name earlier keep Pi from starting), and whether the
+ * project may be used. Pi can't unregister a tool, so one that is gone is registered anew as hidden. A name that another
+ * extension owns is left to it. Registers only what changed.
  */
 import type { ExtensionAPI, ToolDefinition } from "@earendil-works/pi-coding-agent";
+import { registerTogether } from "./register-together.ts";
 
 export interface Registrable {
   readonly tool: ToolDefinition;
@@ -11,38 +13,40 @@ export interface Registrable {
   readonly digest: () => string;
 }
 
+type Pi = Pick<ExtensionAPI, "registerTool" | "getAllTools" | "getActiveTools" | "setActiveTools">;
+
 export class ToolRegistry {
-  readonly #pi: Pick<ExtensionAPI, "registerTool" | "getAllTools" | "getActiveTools" | "setActiveTools">;
+  readonly #pi: Pi;
   readonly #registered = new Map<string, Registrable & { readonly isHidden: boolean }>();
 
-  constructor(pi: Pick<ExtensionAPI, "registerTool" | "getAllTools" | "getActiveTools" | "setActiveTools">) {
+  constructor(pi: Pi) {
     this.#pi = pi;
-  }
-
-  /** Registers before Pi can be asked what else there is. */
-  registerEarly(wanted: readonly Registrable[]): void {
-    for (const registrable of wanted) this.#register(registrable, false);
   }
 
   /** Makes `wanted` the tools there are. Gives back the names that another extension owns. */
   replaceAll(wanted: readonly Registrable[]): readonly string[] {
     const foreign = this.#foreign();
-    // What was registered early under such a name is Pi's no more: hiding it would take the other's tool from the model.
+    // Another extension took the name since: hiding ours would take the other's tool from the model.
     for (const name of foreign) this.#registered.delete(name);
     const left = wanted.filter(({ tool }) => foreign.has(tool.name));
     const own = wanted.filter(({ tool }) => !foreign.has(tool.name));
-    for (const registrable of own) this.#register(registrable, false);
     const names = new Set(own.map(({ tool }) => tool.name));
-    for (const [name, known] of this.#registered) if (!names.has(name)) this.#register(known, true);
-    this.#deactivateIndirect();
+    const gone = [...this.#registered].flatMap(([name, known]) => (names.has(name) ? [] : [known]));
+    const changes = [
+      ...own.flatMap((registrable) => this.#change(registrable, false)),
+      ...gone.flatMap((known) => this.#change(known, true)),
+    ];
+    registerTogether(this.#pi, changes);
+    this.#deactivateHidden();
     return left.map(({ tool }) => tool.name);
   }
 
-  #register({ tool, digest }: Registrable, isHidden: boolean): void {
+  /** What Pi has to be told of one tool; nothing where it knows. */
+  #change({ tool, digest }: Registrable, isHidden: boolean): readonly ToolDefinition[] {
     const known = this.#registered.get(tool.name);
-    if (known?.isHidden === isHidden && (known.digest === digest || known.digest() === digest())) return;
+    if (known?.isHidden === isHidden && (known.digest === digest || known.digest() === digest())) return [];
     this.#registered.set(tool.name, { tool, digest, isHidden });
-    this.#pi.registerTool(isHidden ? { ...tool, exposure: "hidden" } : tool);
+    return [isHidden ? { ...tool, exposure: "hidden" } : tool];
   }
 
   #foreign(): ReadonlySet<string> {
@@ -51,10 +55,10 @@ export class ToolRegistry {
     return new Set(this.#pi.getAllTools().flatMap(({ name, parameters }) => (isOwn(name, parameters) ? [] : [name])));
   }
 
-  /** A tool that was direct and no longer is would stay declared; one that tool_search loaded is left alone. */
-  #deactivateIndirect(): void {
-    const gone = (name: string) => this.#registered.get(name)?.isHidden === true;
+  /** A tool that was direct and is gone would stay declared; one that tool_search loaded is left alone. */
+  #deactivateHidden(): void {
+    const hidden = (name: string) => this.#registered.get(name)?.isHidden === true;
     const active = this.#pi.getActiveTools();
-    if (active.some(gone)) this.#pi.setActiveTools(active.filter((name) => !gone(name)));
+    if (active.some(hidden)) this.#pi.setActiveTools(active.filter((name) => !hidden(name)));
   }
 }

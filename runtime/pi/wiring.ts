@@ -4,42 +4,65 @@
  */
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import type { ToolTable } from "../../schemas/artifacts/tool-table.ts";
+import { AfterFirstRequest } from "./after-first-request.ts";
+import { chooseEngine } from "./codemode-engine.ts";
+import { compileMissing } from "./compile-missing.ts";
+import { sessionHandlers } from "./dialogs.ts";
+import type { PiHost } from "./host.ts";
+import { inBackground } from "./in-background.ts";
+import { LateTui } from "./late-tui.ts";
 import { registerMcpCommand } from "./mcp-command.ts";
-import { openSession, type PiHost, type Preloaded, preload } from "./open-session.ts";
+import { openSession } from "./open-session.ts";
+import { PromptCommands } from "./prompt-commands.ts";
+import { followRegistrations, watchRegistrations } from "./registered-servers.ts";
 import { resourceTools } from "./resource-tools.ts";
 import { SERVERS_SECTION } from "./servers-section.ts";
 import type { PiSession } from "./session.ts";
 import { compiledTools, type ToolSurroundings } from "./session-tools.ts";
 import { answerToolMeta } from "./tool-meta.ts";
 import { ToolRegistry } from "./tool-registry.ts";
+import { checkScripts } from "./type-check-hook.ts";
 
-export async function wire(pi: ExtensionAPI, host: PiHost): Promise<void> {
+export function wire(pi: ExtensionAPI, host: PiHost): void {
   let session: PiSession | undefined;
+  const tui = new LateTui(host);
+  const quiet = new AfterFirstRequest(pi);
   const around: ToolSurroundings = {
-    tui: host.tui,
+    tui,
     session: () => {
       if (session === undefined) throw new Error("the session that this tool belongs to has ended");
       return session;
     },
   };
   const registry = new ToolRegistry(pi);
+  const prompts = new PromptCommands(pi, () => session);
   const toolsOf = (table: ToolTable) => [...compiledTools(table, around), ...resourceTools(table, around)];
 
-  // Before Pi is ready a registration costs nothing; each one later has Pi go through all its tools. The resource tools wait:
-  // two extensions that register one name this early keep Pi from starting, and theirs are names that others use.
-  let early: Preloaded | undefined = await preload(host);
-  registry.registerEarly(compiledTools(early.loadout.runtime.table, around));
+  const register = (table: ToolTable) => {
+    prompts.show(table);
+    return registry.replaceAll(toolsOf(table));
+  };
 
   pi.on("session_start", async (_event, ctx) => {
     await session?.close();
-    const register = (table: ToolTable) => registry.replaceAll(toolsOf(table));
-    const opened = await openSession({ pi, ctx, host, early, register });
+    if (ctx.mode === "tui") await tui.load();
+    const opened = await openSession({ pi, ctx, host, register, handlers: () => session && sessionHandlers(session) });
     session = opened;
-    early = undefined;
+    await chooseEngine(opened, host);
     await opened.begin();
-    // Once the first request is on its way: a process of its own, and only where something was never compiled.
-    setImmediate(() => void import("./compile-missing.ts").then(({ compileMissing }) => compileMissing(opened)));
+    setImmediate(() => {
+      inBackground(opened, "servers can't be compiled", () => compileMissing(opened));
+      watchRegistrations(opened);
+    });
+    quiet.run(opened, () => {
+      inBackground(opened, "results can't be drawn", () => tui.load());
+      inBackground(opened, "tasks of earlier sessions can't be offered", async () => {
+        const { offerTasks } = await import("./resume-tasks.ts");
+        await offerTasks(opened);
+      });
+    });
   });
+  pi.on("mcp_servers_change", () => session && followRegistrations(session));
   pi.on("session_shutdown", async () => {
     const ending = session;
     session = undefined;
@@ -51,5 +74,6 @@ export async function wire(pi: ExtensionAPI, host: PiHost): Promise<void> {
     else sections[SERVERS_SECTION] = section;
   });
   answerToolMeta(pi, () => session?.table);
-  registerMcpCommand(pi, () => session);
+  checkScripts(pi, () => session);
+  registerMcpCommand(pi, host, () => session);
 }

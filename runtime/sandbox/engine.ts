@@ -1,94 +1,239 @@
 /**
- * QuickJS: one compiled WebAssembly module, and from it a fresh instance for every script. An instance shares nothing with any
- * other, and is dropped, never disposed: with version 0.32 disposing aborts after large strings and many objects.
- *
- * Chosen by measurement among the builds of quickjs-emscripten 0.32 (Node 20, two slow cores, milliseconds):
- *
- * | release-sync, wasmfile        | quickjs 2025 | quickjs-ng |
- * |-------------------------------|--------------|------------|
- * | import, compile               | 2, 5         | 52, 14     |
- * | instance and context, again   | 5            | 6 to 11    |
- * | fib(24)                       | 53           | 85         |
- * | loop of 2 million             | 411          | 376        |
- * | JSON out and in, 4.7 MB       | 295, 203     | 368, 282   |
- * | strings until memory is out   | 6.2 s (2 GB) | 10.2 s     |
- *
- * Both stop at the stack limit and at the end of the memory given to the instance. The chosen one is terminated in under 12 ms from
- * loops, sparse arrays, regular expressions and `indexOf`; ng had the wrong column for a syntax error. The asyncify builds and the
- * single-file ones (base64, to be decoded first) were not measured: nothing here needs them. A string of 10 MB took 98 ms
- * to get in through the module's own encoder, and takes 10 to 40 through TextEncoder.
+ * One VM of QuickJS, spoken to through the engine's exported C functions. The layer that quickjs-emscripten has over them can't be
+ * laid over a memory that was filled from an image (`vm-image.ts`), and costs a thread's start some milliseconds. Knows nothing of
+ * scripts or tools.
  */
-import type { EmscriptenModuleLoader, QuickJSEmscriptenModule, QuickJSSyncVariant } from "@jitl/quickjs-ffi-types";
-import packaged from "@jitl/quickjs-wasmfile-release-sync";
-import { newQuickJSWASMModuleFromVariant, newVariant, type QuickJSContext } from "quickjs-emscripten-core";
-import { MEMORY_LIMIT } from "./protocol.ts";
+import type {
+  EvalDetectModule,
+  EvalFlags,
+  HostRefId,
+  IntrinsicsFlags,
+  JSContextPointer,
+  JSContextPointerPointer,
+  JSRuntimePointer,
+  JSValueConstPointer,
+  JSValueConstPointerPointer,
+  JSValuePointer,
+  OwnedHeapCharPointer,
+} from "@jitl/quickjs-ffi-types";
+import { instantiate, type QuickJSInstance } from "./quickjs-instance.ts";
 
-export interface Engine {
-  readonly context: QuickJSContext;
-  /** Bytes that the instance has taken so far; it gives none back. */
-  memoryBytes(): number;
+/** A value in the VM, by its address. Who got it from a method here owns it until `free`. */
+export type Value = JSValuePointer | JSValueConstPointer;
+
+export type Outcome =
+  | { readonly ok: true; readonly value: Value }
+  /** `error` is what was thrown. */
+  | { readonly ok: false; readonly error: Value };
+
+/** What the VM asks of its host. Neither may enter the VM again, except to read the arguments. */
+export interface EngineHooks {
+  /** The VM called the bridge; a throw is thrown there as an Error. The arguments end with the call. */
+  onBridge(args: readonly Value[]): string | undefined;
+  /** Asked now and then while code runs; true ends it. */
+  shouldInterrupt(): boolean;
+}
+
+/** Addresses that the memory of an engine means something by. */
+export interface Roots {
+  readonly runtime: number;
+  readonly context: number;
 }
 
 /** QuickJS's own stack; deeper is an error in the script. The worker's native stack must hold what these bytes stand for. */
 const STACK_BYTES = 512 * 1024;
 
-/** What the build asks for at least. */
-const INITIAL_BYTES = 16 * 1024 * 1024;
+const ALL_INTRINSICS = 0 as IntrinsicsFlags;
+const SCRIPT_CODE = 0 as EvalFlags;
+const NEVER_A_MODULE = 0 as EvalDetectModule;
+/** The one function of the host's. */
+const BRIDGE = 1 as HostRefId;
 
-const silent = () => undefined;
+const encoder = new TextEncoder();
 
-/** A new instance, with a new runtime and context in it. `shouldInterrupt` is asked now and then while a script runs. */
-export async function createEngine(wasmModule: object, shouldInterrupt: () => boolean): Promise<Engine> {
-  const variant = newVariant<QuickJSSyncVariant>(
-    { ...quickjsVariant, importModuleLoader: async () => withFastStrings(await loadModule()) },
-    // What the engine itself prints (failed assertions) is nobody's output.
-    {
-      wasmModule: wasmModule as never,
-      wasmMemory: limitedMemory() as never,
-      emscriptenModule: { print: silent, printErr: silent } as never,
-    },
-  );
-  const quickjs = await newQuickJSWASMModuleFromVariant(variant);
-  const context = quickjs.newContext();
-  context.runtime.setMaxStackSize(STACK_BYTES);
-  context.runtime.setInterruptHandler(shouldInterrupt);
-  const memory = quickjs.getWasmMemory();
-  return { context, memoryBytes: () => memory.buffer.byteLength };
-}
+export class Engine {
+  readonly #module: QuickJSInstance["module"];
+  readonly #c: QuickJSInstance["c"];
+  readonly #memory: QuickJSInstance["memory"];
+  #runtime!: JSRuntimePointer;
+  #context!: JSContextPointer;
 
-const PAGE = 65_536;
-
-/**
- * The limit that holds. QuickJS's own counts nothing in a WebAssembly build, where an allocation's size can't be asked for, and
- * with it a script takes 2 GB; past the memory's maximum an allocation fails, and the script gets `out of memory`.
- */
-function limitedMemory(): object {
-  const { WebAssembly } = globalThis as unknown as {
-    WebAssembly: { Memory: new (size: { initial: number; maximum: number }) => object };
-  };
-  return new WebAssembly.Memory({ initial: INITIAL_BYTES / PAGE, maximum: MEMORY_LIMIT / PAGE });
-}
-
-/** Its types are those of its CommonJS form, where the variant is one level deeper. */
-const quickjsVariant = packaged as unknown as QuickJSSyncVariant;
-
-type Load = EmscriptenModuleLoader<QuickJSEmscriptenModule>;
-
-async function loadModule(): Promise<Load> {
-  const loaded = await quickjsVariant.importModuleLoader();
-  return (typeof loaded === "function" ? loaded : (loaded as { default: unknown }).default) as Load;
-}
-
-function withFastStrings(load: Load): Load {
-  const encoder = new TextEncoder();
-  return async (options) => {
-    const module = await load(options);
-    module.lengthBytesUTF8 = (text) => Buffer.byteLength(text);
-    module.stringToUTF8 = (text, pointer, size) => {
-      if ((pointer as number) === 0) throw new RangeError("out of memory");
-      const { written } = encoder.encodeInto(text, module.HEAPU8.subarray(pointer, pointer + (size ?? 0) - 1));
-      module.HEAPU8[pointer + written] = 0;
+  private constructor({ module, c, memory }: QuickJSInstance, hooks: EngineHooks) {
+    this.#module = module;
+    this.#c = c;
+    this.#memory = memory;
+    module.callbacks = {
+      callFunction: (_async, _context, _this, count, args) => this.#onBridge(hooks, count, args),
+      shouldInterrupt: () => (hooks.shouldInterrupt() ? 1 : 0),
+      freeHostRef: () => undefined,
+      // Never reached: the VM has no module loader.
+      loadModuleSource: () => 0 as OwnedHeapCharPointer,
+      normalizeModule: () => 0 as OwnedHeapCharPointer,
     };
-    return module;
-  };
+  }
+
+  /** A new instance with a new runtime and context in it. `onBlank` sees the memory before there is either. */
+  static async create(wasmModule: object, hooks: EngineHooks, onBlank?: (memory: Uint8Array) => void): Promise<Engine> {
+    const engine = new Engine(await instantiate(wasmModule), hooks);
+    onBlank?.(engine.bytes());
+    const c = engine.#c;
+    engine.#runtime = c.QTS_NewRuntime();
+    engine.#context = c.QTS_NewContext(engine.#runtime, ALL_INTRINSICS);
+    c.QTS_RuntimeSetMaxStackSize(engine.#runtime, STACK_BYTES);
+    c.QTS_RuntimeEnableInterruptHandler(engine.#runtime);
+    return engine;
+  }
+
+  /** A new instance whose memory `fill` makes that of an engine made before. */
+  static async restore(
+    wasmModule: object,
+    hooks: EngineHooks,
+    { runtime, context }: Roots,
+    fill: (memory: Uint8Array) => void,
+  ): Promise<Engine> {
+    const engine = new Engine(await instantiate(wasmModule), hooks);
+    fill(engine.bytes());
+    engine.#runtime = runtime as JSRuntimePointer;
+    engine.#context = context as JSContextPointer;
+    return engine;
+  }
+
+  get roots(): Roots {
+    return { runtime: this.#runtime, context: this.#context };
+  }
+
+  /** The whole memory; a view that ends when the memory grows. */
+  bytes(): Uint8Array {
+    return new Uint8Array(this.#memory.buffer);
+  }
+
+  /** Bytes that the instance has taken so far; it gives none back. */
+  memoryBytes(): number {
+    return this.#memory.buffer.byteLength;
+  }
+
+  /** Runs a script's text; `file` is its name in stacks. */
+  evaluate(source: string, file: string): Outcome {
+    const { pointer, bytes } = this.#copyIn(source);
+    const value = this.#c.QTS_Eval(this.#context, pointer, bytes, file, NEVER_A_MODULE, SCRIPT_CODE);
+    this.#module._free(pointer);
+    return this.#outcome(value);
+  }
+
+  /** Calls a function without a `this`. */
+  call(callee: Value, ...args: readonly Value[]): Outcome {
+    const list = this.#allocate(Math.max(1, args.length) * 4) as JSValueConstPointerPointer;
+    new Uint32Array(this.#memory.buffer, list, args.length).set(args);
+    const value = this.#c.QTS_Call(this.#context, callee, this.undefined, args.length, list);
+    this.#module._free(list);
+    return this.#outcome(value);
+  }
+
+  /** Runs promise jobs, at most so many, and says how many there were; or what one of them threw. */
+  runJobs(most: number): { readonly ok: true; readonly count: number } | { readonly ok: false; readonly error: Value } {
+    const context = this.#allocate(4) as JSContextPointerPointer;
+    new Uint32Array(this.#memory.buffer, context, 1)[0] = 0;
+    const value = this.#c.QTS_ExecutePendingJob(this.#runtime, most, context);
+    const anyRan = new Uint32Array(this.#memory.buffer, context, 1)[0] !== 0;
+    this.#module._free(context);
+    if (anyRan && !this.#isNumber(value)) return { ok: false, error: value };
+    const count = anyRan ? this.#c.QTS_GetFloat64(this.#context, value) : 0;
+    this.free(value);
+    return { ok: true, count };
+  }
+
+  get undefined(): Value {
+    return this.#c.QTS_GetUndefined();
+  }
+
+  boolean(value: boolean): Value {
+    return value ? this.#c.QTS_GetTrue() : this.#c.QTS_GetFalse();
+  }
+
+  number(value: number): Value {
+    return this.#c.QTS_NewFloat64(this.#context, value);
+  }
+
+  /** Up to the first NUL: what may have one has to come as JSON. */
+  string(text: string): Value {
+    const { pointer } = this.#copyIn(text);
+    const value = this.#c.QTS_NewString(this.#context, pointer);
+    this.#module._free(pointer);
+    return value;
+  }
+
+  /** The function through which the VM reaches its host. */
+  bridge(): Value {
+    return this.#c.QTS_NewFunction(this.#context, "bridge", 0, false, BRIDGE);
+  }
+
+  /** A member's value. */
+  member(owner: Value, name: string): Value {
+    const key = this.string(name);
+    const value = this.#c.QTS_GetProp(this.#context, owner, key);
+    this.free(key);
+    return value;
+  }
+
+  /** A value as a string, empty where making one failed. */
+  text(value: Value): string {
+    const pointer = this.#c.QTS_GetString(this.#context, value);
+    const text = this.#module.UTF8ToString(pointer);
+    this.#c.QTS_FreeCString(this.#context, pointer);
+    return text;
+  }
+
+  free(value: Value): void {
+    this.#c.QTS_FreeValuePointer(this.#context, value as JSValuePointer);
+  }
+
+  #outcome(value: JSValuePointer): Outcome {
+    const error = this.#c.QTS_ResolveException(this.#context, value);
+    if (error === 0) return { ok: true, value };
+    this.free(value);
+    return { ok: false, error };
+  }
+
+  #isNumber(value: Value): boolean {
+    const pointer = this.#c.QTS_Typeof(this.#context, value);
+    const type = this.#module.UTF8ToString(pointer);
+    this.#module._free(pointer);
+    return type === "number";
+  }
+
+  /** Called by the VM, which owns what this gives it. A JavaScript exception must not cross its frames. */
+  #onBridge(hooks: EngineHooks, count: number, args: JSValueConstPointer): JSValuePointer {
+    try {
+      const values = Array.from({ length: count }, (_, n) => this.#c.QTS_ArgvGetJSValueConstPointer(args, n));
+      const answer = hooks.onBridge(values);
+      return (answer === undefined ? 0 : this.string(answer)) as JSValuePointer;
+    } catch (error) {
+      return this.#throw(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  #throw(message: string): JSValuePointer {
+    const error = this.#c.QTS_NewError(this.#context);
+    const [key, text] = [this.string("message"), this.string(message)];
+    this.#c.QTS_SetProp(this.#context, error, key, text);
+    const thrown = this.#c.QTS_Throw(this.#context, error);
+    for (const value of [key, text, error]) this.free(value);
+    return thrown;
+  }
+
+  #allocate(bytes: number): number {
+    const pointer = this.#module._malloc(bytes);
+    if (pointer === 0) throw new RangeError("out of memory");
+    return pointer;
+  }
+
+  /** Text as a C string, to be freed. */
+  #copyIn(text: string): { readonly pointer: OwnedHeapCharPointer; readonly bytes: number } {
+    const bytes = Buffer.byteLength(text);
+    const pointer = this.#allocate(bytes + 1);
+    const target = new Uint8Array(this.#memory.buffer, pointer, bytes + 1);
+    encoder.encodeInto(text, target);
+    target[bytes] = 0;
+    return { pointer: pointer as OwnedHeapCharPointer, bytes };
+  }
 }

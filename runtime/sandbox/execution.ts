@@ -59,8 +59,8 @@ export interface ExecutionOptions {
 
 /** Characters of JSON that one result may have. More never fits into a VM beside its parsed form. */
 const RESULT_CHARS = 128 * 1024 * 1024;
-/** Calls that are started together. */
-const CALLS_A_TURN = 256;
+/** Milliseconds for which calls are started before this thread does something else: some are work for it, as a search is. */
+const TURN_MS = 10;
 /** Characters of an error's text that are kept in the trace. */
 const ERROR_CHARS = 500;
 
@@ -193,7 +193,8 @@ export class Execution implements WorkerUser {
 
   /** A flood of calls is taken up in turns, between which this thread does other things. */
   #startSome(): void {
-    for (const call of this.#waiting.splice(0, CALLS_A_TURN)) void this.#start(call);
+    const until = performance.now() + TURN_MS;
+    while (this.#waiting.length > 0 && performance.now() < until) void this.#start(this.#waiting.shift()!);
     if (this.#waiting.length > 0) setImmediate(() => this.#startSome());
   }
 

@@ -6,7 +6,7 @@ import { extensionFor, formatSize } from "../limits/mime.ts";
 import type { OutputStore } from "../limits/output-store.ts";
 import { limitOutput } from "../limits/result.ts";
 import type { ImageType, OutputItem } from "./protocol.ts";
-import type { RunResult } from "./sandbox.ts";
+import type { RunError, RunResult } from "./sandbox.ts";
 
 export type ShownItem =
   /** `path`: file with all of it, where this is cut. */
@@ -24,6 +24,8 @@ export interface ShownRun {
   readonly items: readonly ShownItem[];
   /** Empty where the output was cut: what is left of the lines is in the text then. */
   readonly console: readonly string[];
+  /** Of a failed run, what was wrong: where, why, and what was done before it; in a few lines, cut like the output. */
+  readonly error?: string;
 }
 
 export interface ShowOptions {
@@ -33,10 +35,19 @@ export interface ShowOptions {
 }
 
 const DEFAULT_TOKENS = 10_000;
+/** Of an error, whose text is the script's or a server's; apart from the output's. */
+const ERROR_TOKENS = 2_000;
 const BYTES_A_TOKEN = 4;
 
 /** Cuts and saves. A file that can't be written is said in the text, and nothing else fails. */
 export async function showRun(result: RunResult, options: ShowOptions): Promise<ShownRun> {
+  const shown = await showOutput(result, options);
+  if (result.ok) return shown;
+  const limits = { maxBytes: ERROR_TOKENS * BYTES_A_TOKEN, store: options.store };
+  return { ...shown, error: (await limitOutput(errorText(result, result.error), limits)).text };
+}
+
+async function showOutput(result: RunResult, options: ShowOptions): Promise<ShownRun> {
   const { store } = options;
   const tokens = result.options.maxOutputTokens ?? options.maxOutputTokens ?? DEFAULT_TOKENS;
   const images = new Map<string, Promise<ShownItem>>();
@@ -85,17 +96,26 @@ export function layOut(items: readonly (OutputItem | ShownItem)[], console: read
   return console.length === 0 ? parts : [...parts, `<console_output>\n${console.join("\n")}\n</console_output>`];
 }
 
-/** What was wrong, in a few lines: where, why, and what was done before it. */
-export function errorText(result: RunResult): string | undefined {
-  if (result.ok) return undefined;
-  const { kind, name, message, frame, stack } = result.error;
+function errorText({ calls }: RunResult, { kind, name, message, frame, stack }: RunError): string {
   const heads = { timeout: "Script timed out: ", aborted: "Script aborted: ", sandbox: "Script sandbox failed: " };
   const head = Object.hasOwn(heads, kind) ? heads[kind as keyof typeof heads] : `${name}: `;
-  const calls = result.calls.map(({ name: tool, status }) => `${tool} (${status})`).join(", ");
-  const done = calls
-    ? `Tool calls made before the failure (they are not undone): ${calls}`
-    : "No tool calls were made.";
-  return [`${head}${message}`, ...(frame ? [frame] : []), ...(stack ? [stack] : []), "", done].join("\n");
+  return [`${head}${message}`, ...(frame ? [frame] : []), ...(stack ? [stack] : []), "", callsText(calls)].join("\n");
+}
+
+/** Kinds of calls that are named; scripts make thousands. */
+const NAMED_CALLS = 50;
+
+function callsText(calls: RunResult["calls"]): string {
+  if (calls.length === 0) return "No tool calls were made.";
+  const counts = new Map<string, number>();
+  for (const { name, status } of calls) {
+    const call = `${name} (${status})`;
+    counts.set(call, (counts.get(call) ?? 0) + 1);
+  }
+  const named = [...counts].map(([call, count]) => (count === 1 ? call : `${count} × ${call}`));
+  const more = named.length > NAMED_CALLS ? `, and ${named.length - NAMED_CALLS} other kinds` : "";
+  const listed = named.slice(0, NAMED_CALLS).join(", ");
+  return `Tool calls made before the failure (they are not undone): ${listed}${more}`;
 }
 
 export type ResultBlock =
@@ -106,7 +126,6 @@ export type ResultBlock =
 export function resultBlocks(result: RunResult, shown: ShownRun): ResultBlock[] {
   const seconds = (result.durationMs / 1000).toFixed(1);
   const head = `${result.ok ? "Script completed" : "Script failed"}\nWall time ${seconds} seconds\nOutput:\n`;
-  const error = errorText(result);
   const blocks: ResultBlock[] = [{ type: "text", text: head }];
   let texts: string[] = [];
   const flush = () => {
@@ -121,7 +140,7 @@ export function resultBlocks(result: RunResult, shown: ShownRun): ResultBlock[] 
     blocks.push({ type: "image", data: item.data, mimeType: item.mimeType });
   }
   texts.push(...layOut([], shown.console));
-  if (error !== undefined) texts.push(`Script error:\n${error}`);
+  if (shown.error !== undefined) texts.push(`Script error:\n${shown.error}`);
   flush();
   return blocks;
 }

@@ -3,9 +3,8 @@
  * won't stop, is worn out or has failed is ended, and its place is free once it is gone. Threads keep no program alive except
  * while they have a script.
  */
-import { readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
+import { engineFiles } from "./engine-files.ts";
 import type { FromWorker, ToWorker, WorkerData } from "./protocol.ts";
 
 /** Who has a worker. */
@@ -35,21 +34,6 @@ const SOON_MS = 100;
 const STACK_MB = 16;
 /** A thread's own heap; the VM's memory is apart. */
 const HEAP_MB = 512;
-
-let compiled: Promise<object> | undefined;
-
-/** QuickJS, compiled once a process. A failure is not remembered. */
-function compiledEngine(): Promise<object> {
-  const path = createRequire(import.meta.url).resolve("@jitl/quickjs-wasmfile-release-sync/wasm");
-  const { WebAssembly } = globalThis as unknown as { WebAssembly: { compile(bytes: Uint8Array): Promise<object> } };
-  compiled ??= readFile(path)
-    .then((bytes) => WebAssembly.compile(bytes))
-    .catch((error: unknown) => {
-      compiled = undefined;
-      throw error;
-    });
-  return compiled;
-}
 
 interface WorkerEvents {
   onIdle(): void;
@@ -97,8 +81,8 @@ export class PooledWorker {
         resolve();
       });
     });
-    compiledEngine().then(
-      (module) => this.#thread.postMessage({ type: "engine", module } satisfies ToWorker),
+    engineFiles(workerUrl).then(
+      (files) => this.#thread.postMessage({ type: "engine", ...files } satisfies ToWorker),
       (error: Error) => {
         this.#error = error;
         this.end();

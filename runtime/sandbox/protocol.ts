@@ -24,7 +24,8 @@ export interface Settlement {
 }
 
 export type ToWorker =
-  | { readonly type: "engine"; readonly module: object }
+  /** `image`: see vm-image.ts; the thread makes its own where there is none. */
+  | { readonly type: "engine"; readonly module: object; readonly image?: Uint8Array }
   | RunMessage
   | { readonly type: "settle"; readonly results: readonly Settlement[] };
 
@@ -101,8 +102,8 @@ export const MEMORY_LIMIT = 256 * 1024 * 1024;
 /** Characters of JSON that one stored value, and all of them, may have. */
 export const STORE_LIMITS = { storeValue: 262_144, storeTotal: 1_048_576 } as const;
 
-/** Characters (of text and of images' base64) and items that one script may print. */
-export const OUTPUT_LIMITS = { chars: 16_777_216, items: 100_000 } as const;
+/** Characters (of text and of images' base64) and items that one script may print; images among them, each of which becomes a file. */
+export const OUTPUT_LIMITS = { chars: 16_777_216, items: 100_000, images: 256 } as const;
 
-/** Calls that one script may have under way, and characters of JSON of their arguments. */
-export const CALL_LIMITS = { calls: 10_000, chars: 67_108_864 } as const;
+/** Calls that one script may make (each is kept for the trace), those under way, and characters of JSON of their arguments. */
+export const CALL_LIMITS = { total: 100_000, calls: 10_000, chars: 67_108_864 } as const;

@@ -3,6 +3,7 @@
  * anything of Node. What a script can reach is what its host offers (`host.ts`). A run ends as data, whatever the script does: it
  * never rejects, blocks this thread or leaves a call under way. Loads neither QuickJS nor an MCP client itself.
  */
+import { MAX_TIMER_MS } from "../connect/waiting.ts";
 import { type CallRecord, Execution, type Failure } from "./execution.ts";
 import { globalNames, type SandboxHost } from "./host.ts";
 import { codeFrame, placeOf, scriptStack } from "./place.ts";
@@ -17,19 +18,24 @@ export interface SandboxOptions {
   readonly waitMs?: number;
   /** Milliseconds without a script after which a thread ends; default 60,000. */
   readonly idleMs?: number;
-  /** The worker's file, where a bundler has put it elsewhere. */
+  /** The worker's file, where a bundler has put it elsewhere; `quickjs.wasm` and `quickjs.image` lie beside it. */
   readonly workerUrl?: URL;
 }
 
 export interface RunOptions {
   /** Ends the script. */
   readonly signal?: AbortSignal;
-  /** Milliseconds for the whole script, waiting included; none by default. The script's own `timeout_ms` counts where it is shorter. */
+  /**
+   * Milliseconds for the script, waiting for a thread included and `prepare` not; none by default. The script's own `timeout_ms`
+   * counts where it is shorter.
+   */
   readonly timeoutMs?: number;
   /** What `load()` finds; JSON values. */
   readonly store?: Readonly<Record<string, unknown>>;
   /** Gets text, images and console lines as they come. */
   readonly onOutput?: (item: Emission) => void;
+  /** What this script reaches, in place of the sandbox's host. */
+  readonly host?: SandboxHost;
   /** The script's name in stacks; default `script`. */
   readonly file?: string;
   /**
@@ -80,7 +86,7 @@ export type RunResult = RunBase &
 export interface Sandbox {
   /** Starts a thread, so that the first script needn't wait for one. */
   warm(): void;
-  /** Runs JavaScript, the body of an async function. Never rejects. */
+  /** Runs JavaScript, the body of an async function. Rejects only with the `TypeError` for a name in `host` that can't be one. */
   run(source: string, options?: RunOptions): Promise<RunResult>;
   /** Ends all scripts. */
   close(): Promise<void>;
@@ -91,19 +97,23 @@ export interface Sandbox {
 const WORKER = new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.cjs", import.meta.url);
 
 export function createSandbox(host: SandboxHost, options: SandboxOptions = {}): Sandbox {
-  const { workers = 2, waitMs = 60_000, idleMs = 60_000, workerUrl = WORKER } = options;
+  const { workers = 2, workerUrl = WORKER } = options;
+  const waitMs = Math.min(options.waitMs ?? 60_000, MAX_TIMER_MS);
+  const idleMs = Math.min(options.idleMs ?? 60_000, MAX_TIMER_MS);
   if (!Number.isInteger(workers) || workers < 1) throw new TypeError("workers is a positive whole number");
   const pool = new WorkerPool({ size: workers, workerUrl, idleMs });
-  const names = globalNames(host);
   const closing = new AbortController();
+  const surroundings = { host, pool, names: globalNames(host), waitMs, closing: closing.signal };
   const close = async () => {
     closing.abort(new Error("the sandbox was closed"));
     await pool.close();
   };
   return {
     warm: () => pool.warm(),
-    run: (source, runOptions = {}) =>
-      runScript({ host, pool, names, waitMs, closing: closing.signal }, source, runOptions),
+    async run(source, runOptions = {}) {
+      const own = runOptions.host && { host: runOptions.host, names: globalNames(runOptions.host) };
+      return runScript({ ...surroundings, ...own }, source, runOptions);
+    },
     close,
     [Symbol.asyncDispose]: close,
   };
@@ -128,22 +138,24 @@ async function runScript(around: Surroundings, source: string, options: RunOptio
   const parsed = parseSource(source);
   if (!parsed.ok) return failed("source", "SyntaxError", parsed.message, parsed.line);
   const deadlines = [parsed.options.timeoutMs, options.timeoutMs].filter((ms) => ms !== undefined);
-  const deadlineMs = deadlines.length > 0 ? Math.min(...deadlines) : undefined;
+  const deadlineMs = deadlines.length > 0 ? Math.min(...deadlines, MAX_TIMER_MS) : undefined;
   let storeJson: string;
   try {
     storeJson = storeEntries(options.store);
   } catch (error) {
     return failed("source", "TypeError", `the stored values can't be made JSON: ${(error as Error).message}`);
   }
+  // One a run: a signal that many share warns of its many listeners.
+  const signal = AbortSignal.any([...(options.signal ? [options.signal] : []), around.closing]);
   let code = parsed.code;
   if (options.prepare) {
     around.pool.warm();
-    const prepared = await options.prepare(code);
+    const prepared = await prepare(options.prepare, code, signal);
     if (!prepared.ok) return { ...base(), options: parsed.options, ok: false, error: prepared.error };
     code = prepared.js;
   }
-  const signal = anySignal(options.signal, around.closing);
-  const left = () => (deadlineMs === undefined ? undefined : Math.max(1, deadlineMs - (performance.now() - startedAt)));
+  const dueAt = deadlineMs === undefined ? undefined : performance.now() + deadlineMs;
+  const left = () => (dueAt === undefined ? undefined : Math.max(1, dueAt - performance.now()));
   const acquired = await around.pool.acquire(signal, Math.min(left() ?? Number.POSITIVE_INFINITY, around.waitMs));
   if (!acquired.ok)
     return { ...notStarted(acquired, around.waitMs, deadlineMs, options.signal, failed), options: parsed.options };
@@ -171,6 +183,31 @@ async function runScript(around: Surroundings, source: string, options: RunOptio
     ...(value !== undefined && { value }),
     storeWrites: writesOf(ending.writesJson),
   };
+}
+
+/** What the caller's step makes of the script; where that step throws, the script is not started. */
+async function prepare(
+  step: NonNullable<RunOptions["prepare"]>,
+  code: string,
+  signal: AbortSignal,
+): Promise<PreparedScript> {
+  try {
+    return await Promise.race([step(code), abortOf(signal)]);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    const kind = signal.aborted ? "aborted" : "sandbox";
+    const name = signal.aborted ? "AbortError" : "Error";
+    return { ok: false, error: { kind, name, message: `${message}; the script was not started` } };
+  }
+}
+
+/** Rejects when the signal is aborted. */
+function abortOf(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const onAbort = () => reject(signal.reason);
+    signal.addEventListener("abort", onAbort, { once: true });
+    if (signal.aborted) onAbort();
+  });
 }
 
 function notStarted(
@@ -232,8 +269,4 @@ function writesOf(json: string): { set: Record<string, unknown>; delete: string[
     else set[key] = JSON.parse(value);
   }
   return { set, delete: deleted };
-}
-
-function anySignal(first: AbortSignal | undefined, second: AbortSignal): AbortSignal {
-  return first === undefined ? second : AbortSignal.any([first, second]);
 }

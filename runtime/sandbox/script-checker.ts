@@ -3,13 +3,16 @@
  * thread of its own, started when needed and kept warm. Where the compiler isn't installed, or checking is off, a script is
  * only stripped; JavaScript with checking off starts no thread. Nothing of a script is ever executed here.
  */
-import { extname } from "node:path";
+import module from "node:module";
+import { homedir } from "node:os";
+import { extname, join } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { ToolTable } from "../../schemas/artifacts/tool-table.ts";
 import { plainToolName } from "../../schemas/names.ts";
 import { nearest } from "../../schemas/nearest.ts";
 import type { CheckedTool, CheckFinding, ScriptFinding, TypecheckMode } from "../../schemas/script-finding.ts";
-import type { WorkerReply, WorkerRequest, WorkerSettings } from "./checker-worker.ts";
+import { cacheFolder } from "../../schemas/user-folders.ts";
+import type { DeclareReply, DeclareRequest, WorkerReply, WorkerRequest, WorkerSettings } from "./checker-worker.ts";
 import { isPlainJavaScript, notChecked, stripTypes } from "./strip-types.ts";
 
 export type { ScriptFinding, TypecheckMode } from "../../schemas/script-finding.ts";
@@ -18,8 +21,12 @@ export type { ScriptFinding, TypecheckMode } from "../../schemas/script-finding.
 export interface HostDeclarations {
   /** Members of `tools` by name, as in `bash(args: {command: string}): Promise<string>;`. */
   readonly tools?: ReadonlyMap<string, string>;
+  /** More members, by their schemas; untrusted. Where the table has one of that name too, the host's counts. */
+  readonly schemas?: ReadonlyMap<string, CheckedTool>;
   /** Statements, as in `declare const models: { … };`. */
   readonly globals?: string;
+  /** Results of the table's tools come without pimcp's `structured`. */
+  readonly plainResults?: boolean;
 }
 
 export interface ScriptToCheck {
@@ -39,6 +46,8 @@ export interface CheckedScript {
   readonly findings: readonly ScriptFinding[];
   /** Whether types were checked; false when off, where no checker is installed, and for JavaScript without `tools`. */
   readonly checked: boolean;
+  /** Types were to be checked, and no compiler is installed to do it. */
+  readonly absent?: true;
 }
 
 export interface ScriptChecker {
@@ -46,6 +55,8 @@ export interface ScriptChecker {
   warm(): void;
   /** Rejects only with the signal's reason. */
   checkScript(script: ScriptToCheck): Promise<CheckedScript>;
+  /** A tool's declaration in full; undefined where nothing can write it. Never rejects. */
+  declare(tool: DeclareRequest["declare"]): Promise<string | undefined>;
   /** Ends the thread. A script checked later starts a new one. */
   close(): Promise<void>;
 }
@@ -71,8 +82,10 @@ export function createScriptChecker(options: ScriptCheckerOptions = {}): ScriptC
 const HEAP_MB = 1_024;
 const DECLARED = /\bdeclare\s+(?:const|let|var|function|class)\s+([\w$]+)/g;
 const WORDS = /[A-Za-z_$][\w$]*/g;
+const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
 
-type Settle = (reply: WorkerReply | "failed" | "late") => void;
+type Gone = "failed" | "late";
+type Settle = (reply: WorkerReply | DeclareReply | Gone) => void;
 
 class WorkerChecker implements ScriptChecker {
   readonly #timeoutMs: number;
@@ -88,7 +101,9 @@ class WorkerChecker implements ScriptChecker {
   }
 
   warm(): void {
-    this.#start();
+    const worker = this.#start();
+    // Where no script comes after all, its memory is given back too.
+    if (this.#waiting.size === 0) this.#rest(worker);
   }
 
   async checkScript({ source, table, mode = "error", host, signal }: ScriptToCheck): Promise<CheckedScript> {
@@ -97,11 +112,17 @@ class WorkerChecker implements ScriptChecker {
     const words = new Set(source.match(WORDS));
     const isChecked = mode !== "off" && !(plain && isHarmless(words, host));
     if (plain && !isChecked) return { js: source, findings: [], checked: false };
-    const check = isChecked ? declarationsFor(words, table, host) : undefined;
-    const reply = await this.#ask({ id: ++this.#lastId, source, plain, check }, signal);
+    const check = isChecked ? declarationsFor(source, words, table, host) : undefined;
+    const reply = await this.#ask<WorkerReply>({ id: ++this.#lastId, source, plain, check }, signal);
     if (typeof reply === "string") return withoutThread(source, plain, reply, this.#timeoutMs);
-    const { js, findings, checked } = reply;
-    return { js, findings: findings.map((finding) => withName(finding, table, host)), checked };
+    const { js, findings, checked, absent } = reply;
+    const named = findings.map((finding) => withName(finding, table, host));
+    return { js, findings: named, checked, ...(isChecked && absent && { absent }) };
+  }
+
+  async declare(tool: DeclareRequest["declare"]): Promise<string | undefined> {
+    const reply = await this.#ask<DeclareReply>({ id: ++this.#lastId, declare: asJson(tool) });
+    return typeof reply === "string" ? undefined : reply.declaration;
   }
 
   async close(): Promise<void> {
@@ -110,7 +131,10 @@ class WorkerChecker implements ScriptChecker {
     await worker?.terminate();
   }
 
-  #ask(request: WorkerRequest, signal: AbortSignal | undefined): Promise<WorkerReply | "failed" | "late"> {
+  #ask<Reply extends WorkerReply | DeclareReply>(
+    request: WorkerRequest | DeclareRequest,
+    signal?: AbortSignal,
+  ): Promise<Reply | Gone> {
     const worker = this.#start();
     clearTimeout(this.#idle);
     // While a script waits the process does too.
@@ -132,7 +156,7 @@ class WorkerChecker implements ScriptChecker {
       };
       this.#waiting.set(request.id, (reply) => {
         settled();
-        resolve(reply);
+        resolve(reply as Reply | Gone);
       });
       signal?.addEventListener("abort", onAbort, { once: true });
       worker.postMessage(request);
@@ -142,8 +166,10 @@ class WorkerChecker implements ScriptChecker {
   #start(): Worker {
     if (this.#worker !== undefined) return this.#worker;
     const extension = extname(import.meta.url);
+    const ofProcess = (module as { getCompileCacheDir?(): string | undefined }).getCompileCacheDir?.();
     const settings: WorkerSettings = {
       checkModule: new URL(`../../compiler/scripts/check-script${extension}`, import.meta.url).href,
+      compileCache: ofProcess ?? join(cacheFolder(process.env, homedir()), "compiled-code"),
     };
     const worker = new Worker(new URL(`./checker-worker${extension}`, import.meta.url), {
       name: "pimcp script checker",
@@ -153,7 +179,7 @@ class WorkerChecker implements ScriptChecker {
       execArgv: [],
       stdin: false,
     });
-    worker.on("message", (reply: WorkerReply) => this.#waiting.get(reply.id)?.(reply));
+    worker.on("message", (reply: WorkerReply | DeclareReply) => this.#waiting.get(reply.id)?.(reply));
     worker.on("error", () => this.#worker === worker && this.#lose("failed"));
     worker.on("exit", () => this.#worker === worker && this.#lose("failed"));
     worker.unref();
@@ -162,13 +188,14 @@ class WorkerChecker implements ScriptChecker {
   }
 
   /** The thread is gone: whoever waits is told, and the next script starts another. */
-  #lose(why: "failed" | "late"): void {
+  #lose(why: Gone): void {
     this.#worker = undefined;
     clearTimeout(this.#idle);
     for (const settle of [...this.#waiting.values()]) settle(why);
   }
 
   #rest(worker: Worker): void {
+    clearTimeout(this.#idle);
     worker.unref();
     if (this.#idleMs === 0 || this.#worker !== worker) return;
     this.#idle = setTimeout(() => void this.close(), this.#idleMs).unref();
@@ -186,18 +213,32 @@ function isHarmless(words: ReadonlySet<string>, host: HostDeclarations | undefin
 
 /** The tools whose names the script has words for: three of three thousand cost three declarations. */
 function declarationsFor(
+  source: string,
   words: ReadonlySet<string>,
   table: ToolTable,
-  host: HostDeclarations | undefined,
+  host: HostDeclarations = {},
 ): WorkerRequest["check"] {
   const tools: CheckedTool[] = [];
   const hostTools: string[] = [];
-  for (const word of [...words].sort()) {
-    const own = host?.tools?.get(word);
-    if (own !== undefined) hostTools.push(own);
-    else if (table.byName(word) !== undefined) tools.push(checkedTool(word, table));
+  // A name in brackets need not be a word.
+  const quoted = [...(host.schemas?.keys() ?? [])].filter((name) => !IDENTIFIER.test(name) && source.includes(name));
+  for (const name of [...words, ...quoted].sort()) {
+    const [member, schemas] = [host.tools?.get(name), host.schemas?.get(name)];
+    if (member !== undefined) hostTools.push(member);
+    else if (schemas !== undefined) tools.push(asJson(schemas));
+    else if (table.byName(name) !== undefined) tools.push(checkedTool(name, table));
   }
-  return { tools, hostTools: hostTools.join("\n"), hostGlobals: host?.globals ?? "" };
+  const { globals = "", plainResults = false } = host;
+  return { tools, hostTools: hostTools.join("\n"), hostGlobals: globals, plainResults };
+}
+
+/** A host's schemas may hold what no thread can be sent; one that isn't JSON at all says nothing. */
+function asJson<T extends CheckedTool>(tool: T): T | CheckedTool {
+  try {
+    return JSON.parse(JSON.stringify(tool)) as T;
+  } catch {
+    return { name: tool.name, resolvesTo: "value" };
+  }
 }
 
 /** A tool whose definition can't be read takes anything: the call will say why. */
@@ -215,7 +256,8 @@ function withName(finding: CheckFinding, table: ToolTable, host: HostDeclaration
   const { name, member } = unknownTool;
   const composed = member === undefined ? [] : [`${name}__${member}`, plainToolName({ server: name, tool: member })];
   const whole = composed.find((one) => table.byName(one) !== undefined);
-  const names = [...table.tools().map((tool) => tool.name), ...(host?.tools?.keys() ?? [])];
+  const hostNames = [...(host?.tools?.keys() ?? []), ...(host?.schemas?.keys() ?? [])];
+  const names = [...table.tools().map((tool) => tool.name), ...hostNames];
   const suggestion = whole ?? nearest(name, names);
   if (suggestion === undefined) {
     return { ...plain, message: `${plain.message}; searchTools(query) finds tools by what they do` };
@@ -224,12 +266,7 @@ function withName(finding: CheckFinding, table: ToolTable, host: HostDeclaration
 }
 
 /** What is left without the thread: the script is stripped where we are, and told that it wasn't checked. */
-async function withoutThread(
-  source: string,
-  plain: boolean,
-  why: "failed" | "late",
-  timeoutMs: number,
-): Promise<CheckedScript> {
+async function withoutThread(source: string, plain: boolean, why: Gone, timeoutMs: number): Promise<CheckedScript> {
   const reason = why === "late" ? `it took longer than ${timeoutMs} ms` : "the thread for it ended";
   const told = notChecked(reason);
   const stripped = await stripTypes(source, plain);

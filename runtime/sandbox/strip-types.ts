@@ -5,6 +5,7 @@
  * Amaro is node's own eraser (swc) as a package: TypeScript need not be there. It costs a tenth of a second to load, so what is
  * plain JavaScript never gets to it.
  */
+import { createRequire } from "node:module";
 import { Script } from "node:vm";
 import type { ScriptFinding } from "../../schemas/script-finding.ts";
 
@@ -34,15 +35,36 @@ export function isPlainJavaScript(source: string): boolean {
 /** The script without types; `plain` JavaScript as it is. An error tells the first thing that is wrong. */
 export async function stripTypes(source: string, plain = false): Promise<Stripped> {
   if (plain) return { ok: true, js: source };
-  const { transformSync } = await import("amaro");
+  eraser ??= loadEraser();
   let js: string;
   try {
-    const { code } = transformSync(`${BEFORE}${source}${AFTER}`, { mode: "strip-only" });
+    const { code } = eraser.transformSync(`${BEFORE}${source}${AFTER}`, { mode: "strip-only" });
     js = withSemicolons(source, code.slice(BEFORE.length, code.length - AFTER.length));
   } catch (complaint) {
-    return { ok: false, finding: located(String(complaint)) };
+    if (typeof complaint === "string") return { ok: false, finding: located(complaint) };
+    // Its engine trapped, out of stack, and answers nonsense from then on.
+    eraser = undefined;
+    return { ok: false, finding: TOO_DEEP };
   }
   return isFunctionBody(js) ? { ok: true, js } : { ok: false, finding: syntaxError(js) };
+}
+
+const TOO_DEEP: ScriptFinding = {
+  severity: "error",
+  kind: "syntax",
+  message: "the script can't be read: it is nested too deep",
+  line: 1,
+  column: 1,
+};
+
+type Eraser = typeof import("amaro");
+let eraser: Eraser | undefined;
+
+/** One with an engine of its own: node keeps the one before, so that has to be forgotten. */
+function loadEraser(): Eraser {
+  const require = createRequire(import.meta.url);
+  delete require.cache[require.resolve("amaro")];
+  return require("amaro") as Eraser;
 }
 
 /**
@@ -50,14 +72,17 @@ export async function stripTypes(source: string, plain = false): Promise<Strippe
  * semicolons but the last would go on as `1 [n]`. Types have none that only blanks part from what stays.
  */
 function withSemicolons(source: string, js: string): string {
-  let restored = js;
+  const pieces: string[] = [];
+  let from = 0;
   for (let at = source.indexOf(";"); at >= 0; at = source.indexOf(";", at + 1)) {
     if (js[at] === ";") continue;
     let next = at + 1;
     while (next < source.length && /\s/.test(source[next]!)) next++;
-    if (js[next] === source[next]) restored = `${restored.slice(0, at)};${restored.slice(at + 1)}`;
+    if (js[next] !== source[next]) continue;
+    pieces.push(js.slice(from, at), ";");
+    from = at + 1;
   }
-  return restored;
+  return pieces.join("") + js.slice(from);
 }
 
 /** Compiles without running; the language has this check built in, a wrapper of text could be closed by the script. */
@@ -65,7 +90,8 @@ function isFunctionBody(source: string): boolean {
   try {
     return new AsyncFunction(source) !== undefined;
   } catch (error) {
-    if (error instanceof SyntaxError) return false;
+    // Nested deeper than a parser's stack: somebody else will say so.
+    if (error instanceof SyntaxError || error instanceof RangeError) return false;
     throw error;
   }
 }
@@ -86,6 +112,7 @@ function syntaxError(js: string): ScriptFinding {
   try {
     new Script(`${BEFORE}${js}${AFTER}`, { filename: "script" });
   } catch (error) {
+    if (error instanceof RangeError) return TOO_DEEP;
     if (!(error instanceof SyntaxError)) throw error;
     const [, line, blanks] = /^script:(\d+)\n.*\n( *)\^/.exec(error.stack ?? "") ?? [];
     const column = (blanks?.length ?? 0) - (line === "1" ? BEFORE.length : 0);

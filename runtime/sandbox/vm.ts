@@ -1,10 +1,10 @@
 /**
- * One script in one VM, in the worker's thread. The VM is made ahead of time (`prepareVm`), takes one script, and is dropped.
+ * One script in one VM, in the worker's thread. The VM is made ahead of time (`prepare`), takes one script, and is dropped.
  * What counts is counted here, outside the VM: output, calls under way, whether anything can still happen. A script that has
  * ended is interrupted; one that goes on all the same is ended by the other thread, with the worker.
  */
 import { nearestAll } from "../../schemas/nearest.ts";
-import { createEngine, type Engine } from "./engine.ts";
+import type { Engine, EngineHooks, Value } from "./engine.ts";
 import { type ImageOutcome, imageFromBase64, imageFromUrl } from "./images.ts";
 import { Outbox } from "./outbox.ts";
 import {
@@ -21,7 +21,7 @@ import {
   SCRIPT_PREFIX,
   type Settlement,
 } from "./protocol.ts";
-import { PRELUDE } from "./vm/prelude.ts";
+import { type PreparedVm, type VmImage, vmFromImage } from "./vm-image.ts";
 
 /** How a VM reaches the other thread. None may enter the VM. */
 export interface VmPort {
@@ -32,32 +32,36 @@ export interface VmPort {
   end(ending: Ending, unmade: readonly string[]): void;
 }
 
-type Handle = ReturnType<Engine["context"]["newString"]>;
-
 /** Promise jobs between two looks at what is to be sent. */
 const JOBS_AT_ONCE = 500;
+
 export class ScriptVm {
   readonly #engine: Engine;
+  readonly #functions: PreparedVm["functions"];
   readonly #port: VmPort;
-  #api!: Handle;
-  #settle!: Handle;
+  #started = false;
   #ended = false;
   readonly #outbox: Outbox;
   readonly #pending = new Map<number, number>();
   #pendingChars = 0;
+  #calls = 0;
+  #images = 0;
 
-  private constructor(engine: Engine, port: VmPort) {
+  private constructor({ engine, functions }: PreparedVm, port: VmPort) {
     this.#engine = engine;
+    this.#functions = functions;
     this.#port = port;
     this.#outbox = new Outbox((output, calls) => port.send(output, calls));
   }
 
   /** A VM with its built-ins frozen and its globals in place. */
-  static async prepare(wasmModule: object, port: VmPort): Promise<ScriptVm> {
+  static async prepare(wasmModule: object, image: VmImage, port: VmPort): Promise<ScriptVm> {
     let vm: ScriptVm | undefined;
-    const engine = await createEngine(wasmModule, () => vm?.onPoll() ?? false);
-    vm = new ScriptVm(engine, port);
-    vm.#load();
+    const hooks: EngineHooks = {
+      onBridge: (args) => vm?.onBridge(args),
+      shouldInterrupt: () => vm?.onPoll() ?? false,
+    };
+    vm = new ScriptVm(await vmFromImage(wasmModule, image, hooks), port);
     return vm;
   }
 
@@ -70,11 +74,12 @@ export class ScriptVm {
   }
 
   run({ source, storeJson, globalsJson }: RunMessage): void {
+    this.#started = true;
     this.#guard(() => {
-      this.#call("prepare", this.#string(storeJson), this.#string(globalsJson));
-      const { context } = this.#engine;
-      const compiled = context.evalCode(`${SCRIPT_PREFIX}${source}\n})`, SCRIPT_FILE);
-      if (compiled.error) {
+      this.#call("prepare", this.#engine.string(storeJson), this.#engine.string(globalsJson));
+      if (this.#ended) return;
+      const compiled = this.#engine.evaluate(`${SCRIPT_PREFIX}${source}\n})`, SCRIPT_FILE);
+      if (!compiled.ok) {
         this.#fail("syntax", this.#describe(compiled.error));
         return;
       }
@@ -84,6 +89,8 @@ export class ScriptVm {
   }
 
   settle(results: readonly Settlement[]): void {
+    // Sent to the script before, which ended while they were on their way.
+    if (!this.#started) return;
     this.#guard(() => {
       for (const { id, ok, json, alias } of results) {
         if (this.#ended) return;
@@ -101,36 +108,25 @@ export class ScriptVm {
     return this.#ended;
   }
 
-  #load(): void {
-    const { context } = this.#engine;
-    const make = context.unwrapResult(context.evalCode(PRELUDE, "pimcp:prelude"));
-    const bridge = context.newFunction("bridge", (...args) => this.#onBridge(args));
-    this.#api = context.unwrapResult(context.callFunction(make, context.undefined, bridge));
-    this.#settle = context.getProp(this.#api, "settle");
-  }
-
   #deliver(id: number, ok: boolean, json: string | undefined, alias: boolean): void {
-    const { context } = this.#engine;
-    const flag = (value: boolean) => (value ? context.true : context.false);
-    const text = json === undefined ? context.undefined : this.#string(json);
-    const number = context.newNumber(id);
-    const called = context.callFunction(this.#settle, this.#api, number, flag(ok), text, flag(alias));
-    if (json !== undefined) text.dispose();
-    if (called.error) this.#fail("script", this.#describe(called.error));
-    else called.value.dispose();
+    const engine = this.#engine;
+    const text = json === undefined ? engine.undefined : engine.string(json);
+    const number = engine.number(id);
+    this.#call("settle", number, engine.boolean(ok), text, engine.boolean(alias));
+    engine.free(number);
+    if (json !== undefined) engine.free(text);
   }
 
   /** Runs what is queued; then a script that waits for nothing has failed. */
   #drain(): void {
-    const { runtime } = this.#engine.context;
     while (!this.#ended) {
-      const jobs = runtime.executePendingJobs(JOBS_AT_ONCE);
-      if (jobs.error) {
+      const jobs = this.#engine.runJobs(JOBS_AT_ONCE);
+      if (!jobs.ok) {
         this.#fail("script", this.#describe(jobs.error));
         return;
       }
       this.#outbox.flushWhenMuch();
-      if (jobs.value === 0) break;
+      if (jobs.count === 0) break;
     }
     if (this.#ended) return;
     this.#outbox.flush();
@@ -162,10 +158,9 @@ export class ScriptVm {
     return this.memoryBytes() > MEMORY_LIMIT * 0.9;
   }
 
-  #onBridge(args: Handle[]): Handle | undefined {
-    const { context } = this.#engine;
-    const answer = this.#ended ? undefined : this.#answer(args.map((arg) => context.getString(arg)));
-    return answer === undefined ? undefined : context.newString(answer);
+  /** A message of pimcp's code in the VM. */
+  onBridge(args: readonly Value[]): string | undefined {
+    return this.#ended ? undefined : this.#answer(args.map((arg) => this.#engine.text(arg)));
   }
 
   /** What pimcp's code in the VM says; a throw here is thrown there. */
@@ -197,11 +192,13 @@ export class ScriptVm {
 
   #onCall(kind: "tool" | "global", id: number, name: string, json: string | undefined): string | undefined {
     const chars = json?.length ?? 0;
+    if (this.#calls >= CALL_LIMITS.total) return `a script may make ${CALL_LIMITS.total} calls, and this one has`;
     if (this.#pending.size >= CALL_LIMITS.calls)
       return `more than ${CALL_LIMITS.calls} calls are under way; await some first`;
     if (this.#pendingChars + chars > CALL_LIMITS.chars) {
       return `the arguments of the calls under way are more than ${CALL_LIMITS.chars} characters of JSON; await some first`;
     }
+    this.#calls++;
     this.#pending.set(id, chars);
     this.#pendingChars += chars;
     this.#outbox.addCall({ id, kind, name, ...(json !== undefined && { json }) });
@@ -217,6 +214,9 @@ export class ScriptVm {
 
   #onImage(image: ImageOutcome): string | undefined {
     if (!image.ok) return image.reason;
+    if (this.#images >= OUTPUT_LIMITS.images)
+      return `a script may show ${OUTPUT_LIMITS.images} images, and this one has`;
+    this.#images++;
     return this.#emit({ type: "image", data: image.data, mimeType: image.mimeType }, image.data.length);
   }
 
@@ -263,21 +263,16 @@ export class ScriptVm {
     );
   }
 
-  #call(method: string, ...args: Handle[]): void {
-    const { context } = this.#engine;
-    const called = context.callFunction(context.getProp(this.#api, method), this.#api, ...args);
-    if (called.error) this.#fail("script", this.#describe(called.error));
+  #call(name: keyof PreparedVm["functions"], ...args: Value[]): void {
+    const called = this.#engine.call(this.#functions[name], ...args);
+    if (called.ok) this.#engine.free(called.value);
+    else this.#fail("script", this.#describe(called.error));
   }
 
-  #string(text: string): Handle {
-    return this.#engine.context.newString(text);
-  }
-
-  #describe(error: Handle): string {
-    const { context } = this.#engine;
-    const described = context.callFunction(context.getProp(this.#api, "describe"), this.#api, error);
-    if (described.error) return this.#isOutOfMemory() ? OUT_OF_MEMORY : errorJson("Error", "the script failed");
-    return context.getString(described.value);
+  #describe(error: Value): string {
+    const described = this.#engine.call(this.#functions.describe, error);
+    if (!described.ok) return this.#isOutOfMemory() ? OUT_OF_MEMORY : errorJson("Error", "the script failed");
+    return this.#engine.text(described.value);
   }
 }
 

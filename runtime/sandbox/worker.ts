@@ -5,6 +5,7 @@
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import type { FromWorker, Question, ToWorker, WorkerData } from "./protocol.ts";
 import { ScriptVm, type VmPort } from "./vm.ts";
+import { decodeImage, makeImage, type VmImage } from "./vm-image.ts";
 
 /** A VM that grew past this leaves its thread with memory to give back: a new thread is the sure way. */
 const SPENT_BYTES = 64 * 1024 * 1024;
@@ -13,6 +14,7 @@ const SPENT_RUNS = 256;
 const port = parentPort!;
 const { answers, answered } = workerData as WorkerData;
 let wasmModule: object | undefined;
+let image: VmImage | undefined;
 let vm: ScriptVm | undefined;
 let runs = 0;
 
@@ -30,7 +32,7 @@ const vmPort: VmPort = {
 };
 
 async function prepare(): Promise<void> {
-  vm = await ScriptVm.prepare(wasmModule!, vmPort);
+  vm = await ScriptVm.prepare(wasmModule!, image!, vmPort);
 }
 
 /** After a script has ended: says whether the next one may come, then makes its VM. */
@@ -45,6 +47,7 @@ async function replace(): Promise<void> {
 port.on("message", async (message: ToWorker) => {
   if (message.type === "engine") {
     wasmModule = message.module;
+    image = message.image ? decodeImage(message.image) : await makeImage(wasmModule);
     await prepare();
     return post({ type: "idle", spent: false });
   }

@@ -5,10 +5,18 @@
  * several polls in a row, or when the caller gives up, which cancels the task.
  */
 import type { Question } from "../questions.ts";
+import { AwaitedResult } from "./awaited-result.ts";
 import type { Clock } from "./clock.ts";
 import { deadlineOf } from "./handle-file.ts";
-import { nextPollAt } from "./poll-schedule.ts";
-import { closingFailure, isUnknownTask, type PeerFailure, type Reply, type TaskPeer } from "./task-peer.ts";
+import { failurePauseMs, MOST_FAILURES, nextPollAt } from "./poll-schedule.ts";
+import {
+  closingFailure,
+  isUnknownTask,
+  maybeUnknownTask,
+  mayPass,
+  type PeerFailure,
+  type TaskPeer,
+} from "./task-peer.ts";
 import { TaskQuestions } from "./task-questions.ts";
 import type { TaskRecord } from "./task-record.ts";
 import { isTerminal, type TaskState } from "./task-state.ts";
@@ -47,20 +55,9 @@ export interface FollowOptions {
   readonly onStatus?: ((state: TaskState) => void) | undefined;
 }
 
-/** Failed polls in a row before the task is left to a later resume. */
-const MOST_FAILURES = 6;
 /** How long a server may take to take note of a cancellation. */
 const CANCEL_MS = 3000;
-const PASSING: ReadonlySet<PeerFailure["kind"]> = new Set([
-  "closed",
-  "unavailable",
-  "timeout",
-  "session-lost",
-  "unopened",
-]);
 const INTERNAL_ERROR = -32603;
-/** Codes for a server that has no tasks at all. */
-const NO_TASKS = new Set([-32601, -32021]);
 
 export function followTask(options: FollowOptions): Promise<TaskOutcome> {
   return new Following(options).run();
@@ -69,9 +66,8 @@ export function followTask(options: FollowOptions): Promise<TaskOutcome> {
 class Following {
   readonly #o: FollowOptions;
   readonly #stop: AbortSignal;
-  /** Aborted with the end of it all, for what is still being waited for then. */
-  readonly #over = new AbortController();
   readonly #questions: TaskQuestions;
+  readonly #awaited: AwaitedResult;
   #state: TaskState;
   /** The latest notice not looked at yet. */
   #notice: TaskState | undefined;
@@ -82,9 +78,6 @@ class Following {
   #failures = 0;
   #chance: number;
   #saidMessage: string | undefined;
-  /** `v1` hands out questions only to who waits for the result. */
-  #waiting: Promise<Reply<Readonly<Record<string, unknown>>>> | undefined;
-  #waited: Reply<Readonly<Record<string, unknown>>> | undefined;
 
   constructor(options: FollowOptions) {
     this.#o = options;
@@ -94,12 +87,14 @@ class Following {
     this.#lastAt = Math.min(clock.now(), Date.parse(record.handle.updatedAt));
     this.#chance = options.clock.random();
     this.#stop = options.signal ? AbortSignal.any([options.signal, options.closing]) : options.closing;
+    const onChange = () => this.#wake.abort();
     this.#questions = new TaskQuestions({
-      answers: () => options.record.handle.answers,
-      keep: (answers) => options.record.update({ answers }),
+      answers: () => record.handle.answers,
+      keep: (answers) => record.update({ answers }),
       ask: options.ask,
-      onChange: () => this.#wake.abort(),
+      onChange,
     });
+    this.#awaited = new AwaitedResult({ peer, clock, stop: this.#stop, onChange });
   }
 
   async run(): Promise<TaskOutcome> {
@@ -117,7 +112,7 @@ class Following {
     } finally {
       unlisten();
       this.#questions.idle();
-      this.#over.abort();
+      this.#awaited.close();
       this.#stop.removeEventListener("abort", onStop);
     }
   }
@@ -140,12 +135,19 @@ class Following {
     const state = this.#state;
     if (state.statusMessage !== undefined && state.statusMessage !== this.#saidMessage) this.#o.onStatus?.(state);
     this.#saidMessage = state.statusMessage;
-    if (this.#waited?.ok) return { kind: "result", result: this.#waited.value };
+    const { result, failure } = this.#awaited;
+    if (result !== undefined) return { kind: "result", result };
     if (isTerminal(state.status)) return this.#ended(state);
+    if (this.#needsAwaiting && failure !== undefined) return { kind: "left", failure };
+    if (this.#needsAwaiting) this.#awaited.open();
     if (state.status !== "input_required") this.#questions.idle();
-    else if (this.#o.peer.generation === "v1") this.#waitForResult();
     else if (state.inputRequests !== undefined) this.#questions.observe(state.inputRequests);
     return this.#problem();
+  }
+
+  /** `v1` hands out questions only to who waits for the result. */
+  get #needsAwaiting(): boolean {
+    return this.#o.peer.generation === "v1" && this.#state.status === "input_required";
   }
 
   async #problem(): Promise<TaskOutcome | undefined> {
@@ -165,68 +167,50 @@ class Following {
   }
 
   async #fetchResult(status: string, message: string | undefined): Promise<TaskOutcome | undefined> {
-    while (!this.#stop.aborted) {
-      const reply = (await this.#waiting) ?? (await this.#o.peer.result(this.#stop, "ended"));
-      this.#waiting = undefined;
-      if (reply.ok) return { kind: "result", result: reply.value };
-      const { failure } = reply;
-      if (failure.kind === "rpc-error") {
-        // An experimental server that keeps no error behind a failed task has said what there is to say.
-        return status === "failed" && message !== undefined
-          ? { kind: "failed", error: { code: failure.code, message }, message }
-          : { kind: "refused", failure };
-      }
-      const outcome = this.#missed(failure);
-      if (outcome !== undefined) return outcome;
-      await this.#pause();
-    }
-    return undefined;
+    const reply = await this.#awaited.fetch();
+    if (reply === undefined) return undefined;
+    if (reply.ok) return { kind: "result", result: reply.value };
+    const { failure } = reply;
+    if (failure.kind !== "rpc-error") return { kind: "left", failure };
+    // An experimental server that keeps no error behind a failed task has said what there is to say.
+    return status === "failed" && message !== undefined
+      ? { kind: "failed", error: { code: failure.code, message }, message }
+      : { kind: "refused", failure };
   }
 
-  #waitForResult(): void {
-    if (this.#waiting !== undefined) return;
-    const waiting = this.#o.peer.result(AbortSignal.any([this.#stop, this.#over.signal]), "waiting");
-    this.#waiting = waiting;
-    void waiting.then((reply) => {
-      this.#waited = reply;
-      if (this.#waiting === waiting && !reply.ok) this.#waiting = undefined;
-      this.#wake.abort();
-    });
-  }
-
-  async #pause(): Promise<void> {
-    await this.#o.clock.wait(1000 * this.#failures, this.#stop);
-  }
-
-  /** One event: an answer to send, a notice, or the time for a poll. */
+  /** One event: an answer to send, a notice, or the time for a poll, which no notices hold off. */
   async #step(): Promise<TaskOutcome | undefined> {
     const ready = this.#questions.ready();
     if (ready !== undefined) return this.#answer(ready);
-    const { clock, record } = this.#o;
-    const deadline = deadlineOf(record.handle);
-    const at = nextPollAt({
-      pollIntervalMs: record.handle.pollIntervalMs,
+    const { clock, peer } = this.#o;
+    const notice = this.#notice;
+    this.#notice = undefined;
+    if (notice !== undefined && isSpoken(notice, peer)) await this.#accept(notice, false);
+    const at = this.#nextPollAt();
+    if (notice === undefined && !this.#wake.signal.aborted) {
+      const until = Math.min(at, (this.#needsAwaiting && this.#awaited.retryAt) || at);
+      await clock.wait(Math.max(0, until - clock.now()), this.#wake.signal);
+    }
+    this.#wake = new AbortController();
+    const isDue = clock.now() >= at && !isTerminal(this.#state.status);
+    return isDue && !this.#stop.aborted ? this.#poll() : undefined;
+  }
+
+  #nextPollAt(): number {
+    const { handle } = this.#o.record;
+    return nextPollAt({
+      pollIntervalMs: handle.pollIntervalMs,
       unpaced: this.#unpaced,
       failures: this.#failures,
       lastAt: this.#lastAt,
-      deadline,
+      deadline: deadlineOf(handle),
       chance: this.#chance,
     });
-    if (this.#notice === undefined && !this.#wake.signal.aborted) {
-      await clock.wait(Math.max(0, at - clock.now()), this.#wake.signal);
-    }
-    const woken = this.#wake.signal.aborted;
-    this.#wake = new AbortController();
-    if (this.#stop.aborted) return undefined;
-    const notice = this.#notice;
-    this.#notice = undefined;
-    if (notice !== undefined) return isSpoken(notice, this.#o.peer) ? this.#accept(notice, false) : undefined;
-    if (woken || clock.now() < at) return undefined;
-    return this.#poll(deadline);
   }
 
-  async #poll(deadline: number | undefined): Promise<TaskOutcome | undefined> {
+  async #poll(): Promise<TaskOutcome | undefined> {
     const { peer, clock, record } = this.#o;
+    const deadline = deadlineOf(record.handle);
     const reply = await peer.get(this.#stop);
     this.#lastAt = clock.now();
     this.#chance = clock.random();
@@ -270,25 +254,40 @@ class Following {
       await this.#questions.taken(keys);
       return undefined;
     }
-    const { code } = reply.failure;
+    const { failure } = reply;
+    const task = await this.#taskBehind(failure);
+    if (this.#stop.aborted || task === "ended") return undefined;
+    if (task === "unknown") return { kind: "unknown", failure };
+    const { code } = failure;
     if (code !== undefined && code !== INTERNAL_ERROR) {
       await this.#questions.refused(keys);
-      return { kind: "left", failure: reply.failure };
+      return { kind: "left", failure };
     }
-    const outcome = this.#missed(reply.failure);
+    const outcome = this.#missed(failure);
     // The same answer is sent again.
-    if (outcome === undefined) await this.#pause();
+    if (outcome === undefined) await this.#o.clock.wait(failurePauseMs(this.#failures), this.#stop);
     return outcome;
+  }
+
+  /** Whether it is the task that the server doesn't take, and not the answer: asked, where one code stands for both. */
+  async #taskBehind(refusal: PeerFailure): Promise<"unknown" | "ended" | "there"> {
+    const isUnknown = maybeUnknownTask(refusal);
+    if (isUnknown !== "perhaps") return isUnknown === "yes" ? "unknown" : "there";
+    const { peer, clock } = this.#o;
+    await clock.wait(Math.max(0, this.#nextPollAt() - clock.now()), this.#stop);
+    const reply = await peer.get(this.#stop);
+    this.#lastAt = clock.now();
+    if (!reply.ok) return isUnknownTask(reply.failure) ? "unknown" : "there";
+    await this.#accept(reply.value, true);
+    return isTerminal(reply.value.status) ? "ended" : "there";
   }
 
   /** A request that got no result: something passing, or the end of it. */
   #missed(failure: PeerFailure): TaskOutcome | undefined {
     if (this.#stop.aborted) return undefined;
-    const { code } = failure;
     if (isUnknownTask(failure)) return { kind: "unknown", failure };
-    const mayPass = code === undefined ? PASSING.has(failure.kind) : !NO_TASKS.has(code);
     this.#failures++;
-    return mayPass && this.#failures < MOST_FAILURES ? undefined : { kind: "left", failure };
+    return mayPass(failure) && this.#failures < MOST_FAILURES ? undefined : { kind: "left", failure };
   }
 }
 

@@ -4,12 +4,19 @@
  * is gone when its task has ended; a line about it stays in `ended/` for a day, for `tasks list --all`. A file that is
  * no handle is put aside with a finding and never stops the others.
  */
-import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { byCodeUnit } from "../../schemas/canonical.ts";
 import { type Diagnostic, diagnostic, type Outcome } from "../../schemas/diagnostic.ts";
 import { writeWhole } from "../connect/whole-file.ts";
-import { deadlineOf, handleFileName, readHandle, type TaskHandle, writeHandle } from "./handle-file.ts";
+import {
+  deadlineOf,
+  type HandleReading,
+  handleFileName,
+  readHandle,
+  type TaskHandle,
+  writeHandle,
+} from "./handle-file.ts";
 import { type Claim, claimTask, type Holder, holderOf } from "./handle-lock.ts";
 
 export interface ListedTask extends TaskHandle {
@@ -26,6 +33,8 @@ const ENDED_KEPT_MS = 24 * 60 * 60_000;
 const ENDED_KEPT = 200;
 /** Guards and claims of handles that are gone, and halves of writes. */
 const LEFTOVER_MS = 60 * 60_000;
+/** Files that were put aside, counted from then. */
+const ASIDE_KEPT_MS = 24 * 60 * 60_000;
 const FOLDER = { recursive: true, mode: 0o700 } as const;
 
 export class HandleStore {
@@ -60,9 +69,9 @@ export class HandleStore {
     return claimTask(this.pathOf(handle));
   }
 
-  async read(path: string): Promise<TaskHandle | undefined> {
-    const reading = readHandle(await readFile(path, "utf8").catch(() => ""));
-    return reading.ok ? reading.handle : undefined;
+  /** Undefined where there is none. */
+  read(handle: Pick<TaskHandle, "server" | "connection" | "taskId">): Promise<HandleReading | undefined> {
+    return readFrom(this.folder, handleFileName(handle));
   }
 
   /** Takes the handle away; what it was stays for a day. */
@@ -114,15 +123,10 @@ export class HandleStore {
     for (const name of await namesIn(folder)) {
       if (!/^[0-9a-f]{32}\.json$/.test(name)) continue;
       const path = join(folder, name);
-      const text = await readBounded(path).catch((error: NodeJS.ErrnoException) => {
-        diagnostics.push(unreadable(path, error));
-        return undefined;
-      });
-      if (text === undefined) continue; // ended while we looked, or said
-      const reading = readHandle(text);
-      const reason = reading.ok ? misplaced(reading.handle, name) : reading.reason;
-      if (reading.ok && reason === undefined) handles.push(reading.handle);
-      else diagnostics.push(await putAside(path, reason ?? "it is empty"));
+      const reading = await readFrom(folder, name);
+      if (reading === undefined) continue; // ended while we looked
+      if (reading.ok) handles.push(reading.handle);
+      else diagnostics.push(reading.isUnread ? unreadable(path, reading.reason) : await putAside(path, reading.reason));
     }
     return handles;
   }
@@ -135,27 +139,47 @@ export class HandleStore {
     }
   }
 
-  /** What processes that were killed left beside their handles. */
+  /** What processes that were killed left beside their handles, and what was put aside long ago. */
   async #clean(present: ReadonlySet<string>): Promise<void> {
-    for (const name of await namesIn(this.folder)) {
-      const leftover = /^([0-9a-f]{32}\.json)\.(?:claim|guard|[0-9a-f]+\.tmp)$/.exec(name);
-      if (!leftover || present.has(leftover[1]!)) continue;
-      const path = join(this.folder, name);
-      const info = await stat(path).catch(() => undefined);
-      if (info !== undefined && info.mtimeMs + LEFTOVER_MS < this.#now())
-        await rm(path, { force: true, recursive: info.isDirectory() });
+    for (const folder of [this.folder, join(this.folder, "ended")]) {
+      for (const name of await namesIn(folder)) {
+        const [, handle, ending] = /^([0-9a-f]{32}\.json)\.(claim|guard|unreadable|[0-9a-f]+\.tmp)$/.exec(name) ?? [];
+        if (handle === undefined || (ending !== "unreadable" && present.has(handle))) continue;
+        const path = join(folder, name);
+        const info = await stat(path).catch(() => undefined);
+        if (info === undefined) continue;
+        const isOld =
+          ending === "unreadable"
+            ? info.ctimeMs + ASIDE_KEPT_MS < this.#now()
+            : info.mtimeMs + LEFTOVER_MS < this.#now();
+        if (isOld) await rm(path, { force: true, recursive: info.isDirectory() });
+      }
     }
   }
 }
 
-/** A handle in a file of another name was copied there by somebody. */
-function misplaced(handle: TaskHandle, name: string): string | undefined {
-  return handleFileName(handle) === name ? undefined : "it is another task's";
+/** `isUnread`: nothing is known of what is in it. */
+type FileReading = HandleReading & { readonly isUnread?: boolean };
+
+/** Undefined where there is no such file. */
+async function readFrom(folder: string, name: string): Promise<FileReading | undefined> {
+  let text: string | undefined;
+  try {
+    text = await readBounded(join(folder, name));
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    return { ok: false, isUnread: true, reason: `it can't be read (${code ?? message})` };
+  }
+  if (text === undefined) return undefined;
+  const reading = readHandle(text);
+  if (!reading.ok || handleFileName(reading.handle) === name) return reading;
+  // A handle in a file of another name was copied there by somebody.
+  return { ok: false, reason: "it is another task's" };
 }
 
 /** Left where it is: its owner may yet let us read it. */
-function unreadable(path: string, { code, message }: NodeJS.ErrnoException): Diagnostic {
-  return diagnostic("task-handle-unreadable", `${path} can't be read (${code ?? message})`);
+function unreadable(path: string, reason: string): Diagnostic {
+  return diagnostic("task-handle-unreadable", `${path}: ${reason}`);
 }
 
 async function putAside(path: string, reason: string): Promise<Diagnostic> {

@@ -26,7 +26,10 @@ const LEAST_MS = 100;
 const MOST_MS = 60 * 60_000;
 /** Where the server names no interval: the first, the growth, the longest. */
 const UNPACED = { firstMs: 1000, growth: 1.5, longestMs: 15_000 };
-const FAILED = { firstMs: 1000, growth: 2, longestMs: 30_000 };
+export const LONGEST_FAILURE_PAUSE_MS = 30_000;
+const FAILED = { firstMs: 1000, growth: 2, longestMs: LONGEST_FAILURE_PAUSE_MS };
+/** Failed requests in a row before the task is left to a later resume. */
+export const MOST_FAILURES = 6;
 /** A task is looked at once more when its time is up, and given this much. */
 export const DEADLINE_GRACE_MS = 50;
 /** Part of the pause that chance may add, and its most. */
@@ -45,7 +48,12 @@ export function nextPollAt(situation: PollSituation): number {
 
 function pauseOf({ pollIntervalMs, unpaced, failures }: PollSituation): number {
   const asked = pollIntervalMs === undefined ? grown(UNPACED, unpaced) : clamp(pollIntervalMs);
-  return failures === 0 ? asked : Math.max(asked, grown(FAILED, failures - 1));
+  return failures === 0 ? asked : Math.max(asked, failurePauseMs(failures));
+}
+
+/** The pause after so many failures in a row. */
+export function failurePauseMs(failures: number): number {
+  return grown(FAILED, failures - 1);
 }
 
 function grown(pace: { firstMs: number; growth: number; longestMs: number }, times: number): number {

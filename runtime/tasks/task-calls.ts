@@ -96,6 +96,16 @@ export class TaskCalls {
 
   /** Sends the call. Rejects with `ServerError`. */
   async call(request: CallRequest): Promise<Answered> {
+    // From the beginning: a server may keep its tasks in a process that ends with the connection.
+    const release = this.options.connections.lease(request.entry.server);
+    try {
+      return await this.#call(request);
+    } finally {
+      release();
+    }
+  }
+
+  async #call(request: CallRequest): Promise<Answered> {
     const { entry, definition, args, options } = request;
     const { connections, capabilities } = this.options;
     const { server } = entry;

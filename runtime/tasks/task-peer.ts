@@ -62,9 +62,33 @@ const PASSING = new Set(["server-unreachable", "server-timeout", "server-unavail
 /** Codes for a task that there isn't: `-32602` by the specification, the others as servers have them. */
 const UNKNOWN_TASK = new Set([-32602, -32002, -32001]);
 
+/** It also stands for parameters that are no good. */
+const INVALID_PARAMS = -32602;
+/** Codes for a server that has no tasks at all. */
+const NO_TASKS = new Set([-32601, -32021]);
+/** Kinds of failure after which the same request may succeed. */
+const PASSING_KINDS: ReadonlySet<PeerFailure["kind"]> = new Set([
+  "closed",
+  "unavailable",
+  "timeout",
+  "session-lost",
+  "unopened",
+]);
+
 /** The server says that it has no such task, or none any more. */
 export function isUnknownTask({ code }: PeerFailure): boolean {
   return code !== undefined && UNKNOWN_TASK.has(code);
+}
+
+/** The same of a request that has more in it than the task's id, which may be what is wrong. */
+export function maybeUnknownTask(failure: PeerFailure): "yes" | "no" | "perhaps" {
+  if (!isUnknownTask(failure)) return "no";
+  return failure.code === INVALID_PARAMS ? "perhaps" : "yes";
+}
+
+/** Whether it may help to send the request again. */
+export function mayPass({ kind, code }: PeerFailure): boolean {
+  return code === undefined ? PASSING_KINDS.has(kind) : !NO_TASKS.has(code);
 }
 
 /** `params` with the word that this client takes tasks, beside its other capabilities. */

@@ -27,6 +27,8 @@ export interface QuestionProblem {
 
 /** Keys in the life of one task. */
 const MOST_QUESTIONS = 200;
+/** Characters of a key, which is written to the handle with every answer. */
+const LONGEST_KEY = 1000;
 const METHODS: ReadonlySet<unknown> = new Set(["elicitation/create", "sampling/createMessage", "roots/list"]);
 
 interface Asking {
@@ -98,6 +100,10 @@ export class TaskQuestions {
   }
 
   #take(key: string, request: unknown): void {
+    if (key.length > LONGEST_KEY) {
+      this.#fail(`a question of its has a key of ${key.length} characters`);
+      return;
+    }
     const question = fingerprint(request);
     if (question === undefined) {
       this.#fail(`its question "${key}" is nested too deeply`);

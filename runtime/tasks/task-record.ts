@@ -3,10 +3,11 @@
  * Writes happen one after the other, and only while the task is claimed by this process. Where the disk refuses, the task
  * is followed all the same and its caller is told that it would not survive.
  */
-import { type Diagnostic, diagnostic } from "../../schemas/diagnostic.ts";
+import { type Diagnostic, type DiagnosticCode, diagnostic } from "../../schemas/diagnostic.ts";
 import type { TaskHandle } from "./handle-file.ts";
 import type { HeldClaim } from "./handle-lock.ts";
 import type { HandleStore } from "./handle-store.ts";
+import { taskText } from "./task-outcome.ts";
 
 export type HandleChanges = Partial<Pick<TaskHandle, "status" | "updatedAt" | "ttlMs" | "pollIntervalMs" | "answers">>;
 
@@ -64,7 +65,7 @@ export class TaskRecord {
   async end(status?: TaskHandle["status"]): Promise<void> {
     await this.#writing;
     if (status !== undefined) this.#handle = { ...this.#handle, status };
-    if (!this.#lost) await this.#store.end(this.#handle).catch((error: unknown) => this.#notDurable(error));
+    if (!this.#lost) await this.#store.end(this.#handle).catch((error: unknown) => this.#stays(error));
     await this.release();
   }
 
@@ -90,10 +91,18 @@ export class TaskRecord {
   #notDurable(error: unknown): void {
     if (this.#saidNotDurable) return;
     this.#saidNotDurable = true;
+    const notes = ["if this process ends, nobody can get the task's result"];
+    this.#say("task-not-durable", "kept in", error, notes);
+  }
+
+  #stays(error: unknown): void {
+    this.#say("task-handle-stays", "removed from", error, ["the task has ended, and is listed as if it hadn't"]);
+  }
+
+  #say(code: DiagnosticCode, what: string, error: unknown, notes: readonly string[]): void {
     const { server, tool, taskId } = this.#handle;
     const why = (error as NodeJS.ErrnoException).code ?? String(error);
-    const message = `the handle of task ${taskId} of "${server}" can't be kept in ${this.#store.folder} (${why})`;
-    const notes = ["if this process ends, nobody can get the task's result"];
-    this.#onNotice(diagnostic("task-not-durable", message, { server, tool, notes }));
+    const message = `the handle of ${taskText(taskId)} of "${server}" can't be ${what} ${this.#store.folder} (${why})`;
+    this.#onNotice(diagnostic(code, message, { server, tool, notes }));
   }
 }

@@ -12,7 +12,7 @@ import type { CallOptions } from "../codegen/v1.ts";
 import type { Connections } from "../connections.ts";
 import { RefusedError, ServerError } from "../errors.ts";
 import type { TaskHandle } from "./handle-file.ts";
-import type { Claim } from "./handle-lock.ts";
+import type { Claim, HeldClaim } from "./handle-lock.ts";
 import type { ListedTask } from "./handle-store.ts";
 import type { TaskCalls, TaskHooks } from "./task-calls.ts";
 import { taskText } from "./task-outcome.ts";
@@ -51,18 +51,14 @@ export class Tasks {
    */
   async resume(handle: TaskHandle, options: ResumeOptions = {}): Promise<InterpretedResult> {
     const { calls, connections, onNotice } = this.#context;
-    const { server, taskId, status, ttlMs, pollIntervalMs } = handle;
     const outputSchema = this.#outputSchema(handle);
     await this.#assertSameServer(handle);
     const claimed = await this.#claim(handle);
     if (!claimed.ok) throw refused(handle, `is followed by process ${claimed.holder.pid} on ${claimed.holder.host}`);
-    // It may have ended, or been answered, between being listed and being claimed.
-    const current = await calls.store.read(calls.store.pathOf(handle));
-    const record = new TaskRecord(current ?? handle, calls.store, onNotice, claimed.claim);
-    if (current === undefined) {
-      await record.release();
-      throw refused(handle, "has ended meanwhile");
-    }
+    // It may have ended, or gone on, between being listed and being claimed.
+    const current = await this.#current(handle, claimed.claim);
+    const { server, taskId, status, ttlMs, pollIntervalMs } = current;
+    const record = new TaskRecord(current, calls.store, onNotice, claimed.claim);
     try {
       await this.#assertSameEra(current, await connections.get(server, options.signal));
     } catch (error) {
@@ -83,9 +79,14 @@ export class Tasks {
     return { ...interpreted, taskId };
   }
 
+  /** Whether its server is reached as it was when the task was made: only then is the task resumed or cancelled. */
+  async isReachable({ server, connection }: TaskHandle): Promise<boolean> {
+    return ((await this.#context.connections.digest(server)) ?? "unconfigured") === connection;
+  }
+
   /** Tells the server to stop. False where it did not know the task any more. Rejects like `resume`. */
   async cancel(handle: TaskHandle, signal?: AbortSignal): Promise<boolean> {
-    const { calls, connections } = this.#context;
+    const { calls, connections, onNotice } = this.#context;
     const { server, taskId, generation } = handle;
     this.#outputSchema(handle);
     await this.#assertSameServer(handle);
@@ -102,8 +103,9 @@ export class Tasks {
     // Whoever follows it now learns of its end from the server, and takes the handle away.
     const claimed = await this.#claim(handle);
     if (claimed.ok) {
-      await calls.store.end({ ...handle, status: isUnknown ? "expired" : "cancelled" });
-      await claimed.claim.release();
+      const reading = await calls.store.read(handle);
+      const record = new TaskRecord(reading?.ok ? reading.handle : handle, calls.store, onNotice, claimed.claim);
+      await (reading === undefined ? record.release() : record.end(isUnknown ? "expired" : "cancelled"));
     }
     return !isUnknown;
   }
@@ -127,9 +129,17 @@ export class Tasks {
     });
   }
 
+  /** The handle as it is on disk now. Where there is none to go on with, lets go of the claim and rejects. */
+  async #current(handle: TaskHandle, claim: HeldClaim): Promise<TaskHandle> {
+    const { store } = this.#context.calls;
+    const reading = await store.read(handle);
+    if (reading?.ok) return reading.handle;
+    await claim.release();
+    throw refused(handle, reading === undefined ? "has ended meanwhile" : `has no usable handle: ${reading.reason}`);
+  }
+
   async #assertSameServer(handle: TaskHandle): Promise<void> {
-    const digest = (await this.#context.connections.digest(handle.server)) ?? "unconfigured";
-    if (digest === handle.connection) return;
+    if (await this.isReachable(handle)) return;
     throw refused(handle, `was made by a server "${handle.server}" that is reached in another way than the one here`);
   }
 

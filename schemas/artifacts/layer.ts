@@ -13,7 +13,7 @@ import { decideExposure } from "../exposure.ts";
 import type { LimitsFile } from "../limits.schema.ts";
 import { namespaceOf } from "../names.ts";
 import type { ArtifactFolder, Loaded } from "./read.ts";
-import { type ServerEntry, type ToolEntry, ToolTable } from "./tool-table.ts";
+import { type ServerEntry, type TableContents, type ToolEntry, ToolTable } from "./tool-table.ts";
 
 type Override = ExposureFile["overrides"][string];
 
@@ -27,16 +27,28 @@ interface Layer {
   readonly tools: readonly ToolEntry[];
 }
 
+/** The artifacts of one server that a program brought itself. */
+export interface OwnFolder {
+  readonly server: string;
+  readonly folder: Loaded<ArtifactFolder>;
+}
+
 /** One table from the folders there are; `undefined` for a scope that has none by design. */
 export function layerArtifacts(
   folders: { readonly [S in Scope]: Loaded<ArtifactFolder> | undefined },
+  own: readonly OwnFolder[] = [],
 ): Outcome<ToolTable> {
+  const { value, diagnostics } = layerScopes(folders);
+  return { value: new ToolTable(own.reduce(withOwn, value)), diagnostics };
+}
+
+function layerScopes(folders: { readonly [S in Scope]: Loaded<ArtifactFolder> | undefined }): Outcome<TableContents> {
   const project = folders.project && openLayer("project", folders.project);
   const user = folders.user && openLayer("user", folders.user);
   const diagnostics = [project, user].flatMap((layer) => (layer && !layer.ok ? [layer.diagnostic] : []));
   const missing = (layer: Loaded<Layer> | undefined) =>
     layer === undefined || (!layer.ok && layer.diagnostic.code === "artifacts-missing");
-  const nothing = new ToolTable({ servers: [], tools: [], folders: {} });
+  const nothing = { servers: [], tools: [], folders: {} };
   if (missing(project) && missing(user)) return { value: nothing, diagnostics: diagnostics.slice(0, 1) };
   // One scope without artifacts is the normal case of people who have servers in the other alone.
   const reported = diagnostics.filter((found) => found.code !== "artifacts-missing");
@@ -47,8 +59,23 @@ export function layerArtifacts(
   const merged = merge(upper, lower?.value);
   const opened = { ...(upper && { project: upper.folder }), ...(lower && { user: lower.value.folder }) };
   return {
-    value: new ToolTable({ servers: merged.servers, tools: merged.tools, folders: opened }),
+    value: { servers: merged.servers, tools: merged.tools, folders: opened },
     diagnostics: [...reported, ...merged.diagnostics],
+  };
+}
+
+/** Artifacts of such a server are made by the program and made again at need, so what can't be used is just not there. */
+function withOwn(contents: TableContents, { server, folder }: OwnFolder): TableContents {
+  const layer = openLayer("user", folder);
+  const entry = layer.ok ? layer.value.servers.find(({ name }) => name === server) : undefined;
+  if (!layer.ok || !entry || contents.servers.some(({ namespace }) => namespace === entry.namespace)) return contents;
+  const taken = new Set(contents.tools.map(({ name }) => name));
+  const tools = layer.value.tools.filter((tool) => tool.server === server && !taken.has(tool.name));
+  return {
+    ...contents,
+    servers: [...contents.servers, entry].sort((a, b) => byCodeUnit(a.name, b.name)),
+    tools: [...contents.tools, ...tools].sort(byServerAndTool),
+    own: new Map([...(contents.own ?? []), [server, layer.value.folder]]),
   };
 }
 
@@ -164,8 +191,12 @@ function merge(
     else diagnostics.push(toolClash(rival, entry));
   }
   servers.sort((a, b) => byCodeUnit(a.name, b.name));
-  tools.sort((a, b) => byCodeUnit(a.server, b.server) || byCodeUnit(a.tool, b.tool));
+  tools.sort(byServerAndTool);
   return { servers, tools, diagnostics };
+}
+
+function byServerAndTool(a: ToolEntry, b: ToolEntry): number {
+  return byCodeUnit(a.server, b.server) || byCodeUnit(a.tool, b.tool);
 }
 
 /** The user's top-level limit holds for project tools that nothing nearer limits; it is in no project artifact. */

@@ -71,8 +71,28 @@ export function isBudget(value: unknown): value is BudgetFile {
 export function isCatalog(value: unknown): value is CatalogFile {
   const isTool = (tool: unknown) => isRecord(tool) && isString(tool["name"]) && isString(tool["tool"]);
   const isServer = (server: unknown) =>
-    isRecord(server) && isString(server["name"]) && Array.isArray(server["tools"]) && server["tools"].every(isTool);
+    isRecord(server) &&
+    isString(server["name"]) &&
+    Array.isArray(server["tools"]) &&
+    server["tools"].every(isTool) &&
+    isListOrNone(server["promptList"], isPrompt);
   return isRecord(value) && Array.isArray(value["servers"]) && value["servers"].every(isServer);
+}
+
+function isPrompt(prompt: unknown): boolean {
+  return isShown(prompt) && isString(prompt["prompt"]) && isListOrNone(prompt["arguments"], isShown);
+}
+
+/** What people are shown by its name, its title and its description. */
+function isShown(value: unknown): value is Json {
+  const isTextOrNone = (text: unknown) => text === undefined || isString(text);
+  return (
+    isRecord(value) && isString(value["name"]) && isTextOrNone(value["title"]) && isTextOrNone(value["description"])
+  );
+}
+
+function isListOrNone(value: unknown, accepts: (entry: unknown) => boolean): boolean {
+  return value === undefined || (Array.isArray(value) && value.every(accepts));
 }
 
 export function isSearch(value: unknown): value is SearchFile {

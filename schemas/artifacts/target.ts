@@ -6,6 +6,7 @@
 import { type Diagnostic, diagnostic } from "../diagnostic.ts";
 import { nearestAll } from "../nearest.ts";
 import { isNamespaceOf } from "../search-query.ts";
+import { shellWord } from "../shell-word.ts";
 import type { Loaded } from "./read.ts";
 import type { ServerEntry, ToolEntry, ToolTable } from "./tool-table.ts";
 
@@ -37,6 +38,7 @@ export function findServer(table: ToolTable, name: string): Loaded<ServerEntry> 
         unknownServer(
           table.servers().map((one) => one.name),
           name,
+          "compiled server",
         ),
       );
 }
@@ -50,7 +52,9 @@ function qualified(table: ToolTable, name: string): ToolEntry | undefined {
 function ambiguous(name: string, entries: readonly ToolEntry[]): Diagnostic {
   const servers = entries.map((entry) => entry.server);
   return diagnostic("ambiguous-tool", `${servers.length} servers have a tool "${name}": ${servers.join(", ")}`, {
-    notes: entries.slice(0, MAX_SUGGESTIONS).map((entry) => `one of them is ${entry.server}/${entry.tool}`),
+    notes: entries
+      .slice(0, MAX_SUGGESTIONS)
+      .map((entry) => `one of them is ${shellWord(`${entry.server}/${entry.tool}`)}`),
   });
 }
 
@@ -61,17 +65,19 @@ function unknownTool(table: ToolTable, name: string): Diagnostic {
   }
   // `server/tool` is what a person types next; several spellings of one tool are one suggestion.
   const close = nearestAll(name, owners.keys(), 3 * MAX_SUGGESTIONS).map((spelling) => owners.get(spelling)!);
-  const suggested = [...new Set(close)].slice(0, MAX_SUGGESTIONS).map((entry) => `${entry.server}/${entry.tool}`);
+  const suggested = [...new Set(close)]
+    .slice(0, MAX_SUGGESTIONS)
+    .map((entry) => shellWord(`${entry.server}/${entry.tool}`));
   const remedy =
     suggested.length > 0 ? `did you mean ${suggested.join(" or ")}?` : "`pimcp list` names those there are";
   return diagnostic("unknown-tool", `there is no tool "${name}"; ${remedy}`);
 }
 
-/** `names` are those that may be suggested. */
-export function unknownServer(names: readonly string[], name: string): Diagnostic {
+/** `names` are those that may be suggested; `what` they are, in words. */
+export function unknownServer(names: readonly string[], name: string, what = "server"): Diagnostic {
   const [close] = nearestAll(name, names, 1);
   const remedy = close ? `did you mean "${close}"?` : `there are: ${names.join(", ") || "none"}`;
-  return diagnostic("unknown-server", `there is no server "${name}"; ${remedy}`, { server: name });
+  return diagnostic("unknown-server", `there is no ${what} "${name}"; ${remedy}`, { server: name });
 }
 
 function refuse(found: Diagnostic): { readonly ok: false; readonly diagnostic: Diagnostic } {

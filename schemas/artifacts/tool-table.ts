@@ -50,6 +50,8 @@ export interface TableContents {
   /** Sorted by server, then by own name. */
   readonly tools: readonly ToolEntry[];
   readonly folders: { readonly [S in Scope]?: ArtifactFolder };
+  /** Artifacts of servers that a program brought itself, by the server's name; their scope is the user's. */
+  readonly own?: ReadonlyMap<string, ArtifactFolder>;
 }
 
 export class ToolTable {
@@ -57,7 +59,7 @@ export class ToolTable {
   readonly #byName = new Map<string, ToolEntry>();
   readonly #byServer = new Map<string, Map<string, ToolEntry>>();
   readonly #servers: Map<string, ServerEntry>;
-  readonly #definitions = new Map<Scope, Loaded<Map<string, CatalogTool>>>();
+  readonly #definitions = new Map<ArtifactFolder, Loaded<Map<string, CatalogTool>>>();
 
   constructor(contents: TableContents) {
     this.#contents = contents;
@@ -105,8 +107,9 @@ export class ToolTable {
   definition(name: string, lookup: Lookup = {}): Loaded<CatalogTool | undefined> {
     const entry = this.byName(name, lookup);
     if (!entry) return { ok: true, value: undefined };
-    const definitions = this.#definitions.get(entry.scope) ?? definitionsOf(this.#folder(entry.scope));
-    this.#definitions.set(entry.scope, definitions);
+    const folder = this.#folder(entry.server, entry.scope);
+    const definitions = this.#definitions.get(folder) ?? definitionsOf(folder);
+    this.#definitions.set(folder, definitions);
     return definitions.ok ? { ok: true, value: definitions.value.get(name) } : definitions;
   }
 
@@ -114,7 +117,7 @@ export class ToolTable {
   serverDefinition(name: string): Loaded<ServerDefinition | undefined> {
     const server = this.#servers.get(name);
     if (!server) return { ok: true, value: undefined };
-    const catalog = this.#folder(server.scope).json("catalog.json");
+    const catalog = this.#folder(server.name, server.scope).json("catalog.json");
     if (!catalog.ok) return catalog;
     const found = catalog.value.servers.find((candidate) => candidate.name === name);
     if (!found) return { ok: true, value: undefined };
@@ -124,7 +127,7 @@ export class ToolTable {
 
   /** Tokens of a tool's declaration and whether it is declared; undefined for a tool that was hidden when compiled. */
   tokens(entry: ToolEntry): Loaded<TokenCount | undefined> {
-    const budget = this.#folder(entry.scope).json("budget.json");
+    const budget = this.#folder(entry.server, entry.scope).json("budget.json");
     if (!budget.ok) return budget;
     const { tools } = budget.value;
     const count = Object.hasOwn(tools, entry.name) ? tools[entry.name] : undefined;
@@ -138,9 +141,9 @@ export class ToolTable {
     return this.#contents.folders[scope];
   }
 
-  #folder(scope: Scope): ArtifactFolder {
+  #folder(server: string, scope: Scope): ArtifactFolder {
     // Every entry comes from a folder that was opened: see layer.ts.
-    return this.#contents.folders[scope]!;
+    return this.#contents.own?.get(server) ?? this.#contents.folders[scope]!;
   }
 }
 

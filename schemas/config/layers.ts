@@ -236,6 +236,7 @@ function assemble(layers: Layers, options: LayerOptions): Configuration {
     dropped: layers.dropped.toSorted((a, b) => byName(a, b) || byCodeUnit(a.scope, b.scope)),
     ...optional("autoEnableCodemode", settings.project.autoEnableCodemode ?? settings.user.autoEnableCodemode),
     ...optional("typecheck", settings.project.typecheck ?? settings.user.typecheck),
+    ...optional("engine", settings.project.engine ?? settings.user.engine),
   };
 }
 

@@ -3,6 +3,7 @@
  * as written (`${VAR}`, `~/` and `!command` unexpanded): only `runtime/connect` resolves them, at the
  * moment it connects, and nothing else may.
  */
+import type { ScriptEngine } from "../script-engine.ts";
 import type { TypecheckMode } from "../script-finding.ts";
 
 export const EXPOSURES = ["codemode", "codemode-deferred", "deferred", "direct", "hidden"] as const;
@@ -75,6 +76,8 @@ export interface HttpSettings {
   readonly oauth?: OAuthSettings;
   /** Certificates in PEM that are trusted beside the usual ones. */
   readonly caFile?: string;
+  /** The provider of Pi whose login signs requests, instead of OAuth; of the user's file alone. */
+  readonly authProvider?: string;
 }
 
 /** Where a value stands, for diagnostics. 1-based, `file` as it should be shown to a person. */
@@ -143,6 +146,8 @@ export interface Configuration {
   readonly autoEnableCodemode?: boolean;
   /** What type errors in scripts do; a project's value wins, "error" where nobody says. */
   readonly typecheck?: TypecheckMode;
+  /** What runs scripts in Pi; a project's value wins, "pi" where nobody says. */
+  readonly engine?: ScriptEngine;
 }
 
 export interface DroppedServer {

@@ -9,6 +9,7 @@ import type { Diagnostic } from "../diagnostic.ts";
 import { FieldReader, optional, type Report, reporter } from "./fields.ts";
 import { quoted } from "./quote.ts";
 import { warnLiteralSecrets } from "./secrets.ts";
+import { isSecureAddress } from "./secure-address.ts";
 import type {
   HttpSettings,
   Scope,
@@ -201,7 +202,7 @@ function readHttp(fields: FieldReader, scope: Scope, report: Report, consequence
   if (oauth && Object.keys(headers ?? {}).some((header) => header.toLowerCase() === "authorization")) {
     fields.warnNoEffect("oauth", "beside an Authorization header");
   }
-  readAuth(fields, scope);
+  const authProvider = readAuth(fields, scope, report, url);
   const caFile = fields.string("caFile", "be a string that is not empty", (value) => value !== "");
   if (url === undefined) return undefined;
   return {
@@ -210,14 +211,31 @@ function readHttp(fields: FieldReader, scope: Scope, report: Report, consequence
     headers: headers ?? Object.create(null),
     ...optional("oauth", oauth),
     ...optional("caFile", caFile),
+    ...optional("authProvider", authProvider),
   };
 }
 
-/** Pi's own `auth` sends the token of a Pi login. It belongs to Pi, and a repository may not ask for it. */
-function readAuth(fields: FieldReader, scope: Scope): void {
-  if (!fields.has("auth")) return;
-  if (scope === "project") fields.reject("auth", "is only allowed in the user's mcp.json");
-  else fields.warnNoEffect("auth", "in pimcp, which does not read Pi's logins; use headers or oauth");
+/** Sends the token of a Pi login. It belongs to the user: a repository may not ask for it, and it goes over no open line. */
+function readAuth(fields: FieldReader, scope: Scope, report: Report, url: string | undefined): string | undefined {
+  const node = fields.value("auth");
+  if (node === undefined) return undefined;
+  if (scope === "project") return fields.reject("auth", "is only allowed in the user's mcp.json");
+  if (node.kind !== "object") return fields.reject("auth", "must be an object");
+  const auth = new FieldReader(node, report, { prefix: "auth." });
+  if (!auth.has("provider")) return fields.reject("auth", 'must name a provider of Pi: { "provider": "…" }');
+  const provider = auth.string("provider", "be the name of a provider of Pi", (name) => /\S/.test(name));
+  if (provider === undefined) fields.valid = false;
+  auth.warnUnknown(["provider"]);
+  if (url !== undefined && !mayBeSecure(url)) {
+    return fields.reject("auth", "needs an https url, or http on localhost, 127.0.0.1 or [::1]");
+  }
+  if (fields.has("oauth")) fields.warnNoEffect("oauth", "beside auth");
+  return provider;
+}
+
+/** What a URL with variables comes to is checked once they are replaced. */
+function mayBeSecure(url: string): boolean {
+  return url.includes("${") || !URL.canParse(url) || isSecureAddress(new URL(url));
 }
 
 /** A URL with `${VAR}` can only be checked once it is expanded, except for a scheme it states. */

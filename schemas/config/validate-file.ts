@@ -3,6 +3,7 @@
  * reported; a bad setting counts as absent, a bad entry is dropped, and neither affects another.
  */
 import { type Diagnostic, diagnostic, type Outcome } from "../diagnostic.ts";
+import { SCRIPT_ENGINES, type ScriptEngine } from "../script-engine.ts";
 import { TYPECHECK_MODES, type TypecheckMode } from "../script-finding.ts";
 import { FieldReader, optional, reporter } from "./fields.ts";
 import type { Scope, SourceLocation } from "./server-config.ts";
@@ -14,6 +15,7 @@ export interface FileSettings {
   readonly ttlMs?: number;
   readonly inlineBudget?: number;
   readonly typecheck?: TypecheckMode;
+  readonly engine?: ScriptEngine;
   /** As written: relative to the project root and inside it. */
   readonly out?: string;
   readonly autoEnableCodemode?: boolean;
@@ -67,6 +69,7 @@ export function validateFile(source: ConfigSource, scope: Scope): Outcome<Valida
     ...optional("ttlMs", fields.naturalNumber("ttlMs", "milliseconds")),
     ...optional("inlineBudget", codemode.inlineBudget),
     ...optional("typecheck", codemode.typecheck ?? typecheck),
+    ...optional("engine", codemode.engine),
     ...optional("out", readOut(fields, scope)),
     ...optional("autoEnableCodemode", fields.boolean("autoEnableCodemode")),
   };
@@ -83,10 +86,13 @@ export function validateFile(source: ConfigSource, scope: Scope): Outcome<Valida
   return { value: { settings, entries, usable: true }, diagnostics };
 }
 
-function readCodemode(
-  fields: FieldReader,
-  diagnostics: Diagnostic[],
-): { readonly inlineBudget?: number | undefined; readonly typecheck?: TypecheckMode | undefined } {
+interface CodemodeSettings {
+  readonly inlineBudget?: number | undefined;
+  readonly typecheck?: TypecheckMode | undefined;
+  readonly engine?: ScriptEngine | undefined;
+}
+
+function readCodemode(fields: FieldReader, diagnostics: Diagnostic[]): CodemodeSettings {
   const node = fields.value("codemode");
   if (node === undefined) return {};
   if (node.kind !== "object") {
@@ -96,10 +102,11 @@ function readCodemode(
   const read = (consequence: string) =>
     new FieldReader(node, reporter(diagnostics), { prefix: "codemode.", consequence });
   const budget = read("until this is corrected the default of 3000 holds");
-  budget.warnUnknown(["inlineBudget", "typecheck"]);
+  budget.warnUnknown(["inlineBudget", "typecheck", "engine"]);
   return {
     inlineBudget: budget.naturalNumber("inlineBudget", "tokens"),
     typecheck: read('until this is corrected "error" holds').oneOf("typecheck", TYPECHECK_MODES),
+    engine: read('until this is corrected "pi" holds').oneOf("engine", SCRIPT_ENGINES),
   };
 }
 

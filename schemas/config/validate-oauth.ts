@@ -3,6 +3,7 @@
  * Pi doesn't know.
  */
 import { FieldReader, optional, type Report } from "./fields.ts";
+import { isLoopback, isSecureAddress } from "./secure-address.ts";
 import { OAUTH_GRANTS, type OAuthSettings } from "./server-config.ts";
 
 const OAUTH_KEYS = [
@@ -30,7 +31,6 @@ const OAUTH_KEYS = [
 /** What RFC 7518 and the MCP client know of: asymmetric ones. */
 const KEY_ALGORITHMS = ["ES256", "ES384", "ES512", "RS256", "RS384", "RS512", "PS256", "PS384", "PS512"] as const;
 const REGISTRATIONS = ["auto", "dcr", "cimd"] as const;
-const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
 
 /** Undefined when there is none; mistakes make `entry` invalid. */
 export function readOAuth(entry: FieldReader, report: Report, consequence: string): OAuthSettings | undefined {
@@ -69,6 +69,7 @@ export function readOAuth(entry: FieldReader, report: Report, consequence: strin
   fields.warnUnknown(OAUTH_KEYS);
   checkTogether(fields, settings);
   checkGrant(fields, settings);
+  warnUnpinned(fields, report, settings);
   if (!fields.valid) entry.valid = false;
   return settings;
 }
@@ -108,6 +109,18 @@ function checkGrant(fields: FieldReader, { grant = "authorization-code" }: OAuth
   }
 }
 
+/** Where no person looks on, nobody but the server would say who is sent what proves the client. */
+function warnUnpinned(fields: FieldReader, report: Report, settings: OAuthSettings): void {
+  const { grant = "authorization-code", issuer, authServerMetadataUrl } = settings;
+  if (!fields.valid || grant === "authorization-code" || issuer !== undefined || authServerMetadataUrl !== undefined) {
+    return;
+  }
+  const at = fields.value("grant")?.at ?? fields.node.at;
+  report("issuer-unset", "the server decides which authorization server is sent the credentials of oauth", at, [
+    "set oauth.issuer to the issuer that they belong to",
+  ]);
+}
+
 /** Rules about fields that are fine by themselves. */
 function checkTogether(fields: FieldReader, { callbackUrl, callbackPort, clientRegistration }: OAuthSettings): void {
   const callback = callbackUrl === undefined ? undefined : new URL(callbackUrl);
@@ -136,13 +149,12 @@ function isPort(value: number): boolean {
 
 function isLoopbackUrl(value: string): boolean {
   const url = URL.canParse(value) ? new URL(value) : undefined;
-  if (url?.protocol !== "http:" || !LOOPBACK.includes(url.hostname)) return false;
+  if (url?.protocol !== "http:" || !isLoopback(url)) return false;
   return url.search === "" && url.hash === "";
 }
 
 function isMetadataUrl(value: string): boolean {
-  const url = URL.canParse(value) ? new URL(value) : undefined;
-  return url?.protocol === "https:" || (url?.protocol === "http:" && LOOPBACK.includes(url.hostname));
+  return URL.canParse(value) && isSecureAddress(new URL(value));
 }
 
 function isDocumentUrl(value: string): boolean {

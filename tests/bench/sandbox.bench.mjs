@@ -1,7 +1,7 @@
 /**
  * Scripts in the sandbox against `@earendil-works/pi-codemode`, in the same run: `node tests/bench/sandbox.bench.mjs` after
- * `npm run build`. Cold is a process of its own that imports, runs `return 1` and ends the measurement; warm is one run after
- * others in a process. Whoever goes first in a round goes last in the next; ratios are medians of each round's.
+ * `npm run build`. Each is imported as a program would: `pimcp/sandbox` and the package. Cold is a process of its own that imports,
+ * runs `return 1` and ends the measurement; warm is one run after others in a process. Whoever goes first in a round goes last in the next; ratios are medians of each round's.
  */
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
@@ -13,7 +13,7 @@ const answer = (args) => (args?.mb ? { text: "x".repeat(args.mb * 1e6) } : { str
 
 const contenders = {
   async pimcp(count) {
-    const { createSandbox } = await import(`${dist}/runtime/sandbox/sandbox.js`);
+    const { createSandbox } = await import(`${dist}/runtime/sandbox/index.js`);
     const tools = new Map(Array.from({ length: count }, (_, n) => [`tool_${n}`, `Does the thing number ${n}`]));
     const sandbox = createSandbox({
       tools: {

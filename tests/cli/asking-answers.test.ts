@@ -1,7 +1,7 @@
 /** The answers file and the addresses of pages, without a process. */
 import { describe, expect, test } from "vitest";
 import { type Answers, parseAnswers } from "../../cli/answers-file.ts";
-import { readAddress } from "../../cli/asking/visit.ts";
+import { readAddress } from "../../runtime/questions/address.ts";
 
 function answers(file: unknown): Answers {
   const parsed = parseAnswers(JSON.stringify(file), "a.json");
@@ -102,6 +102,9 @@ describe("an address", () => {
     ["http://192.168.0.1/", "192.168.0.1", [/not encrypted/, /own network/]],
     ["http://2130706433/", "127.0.0.1", [/own network/]],
     ["https://[::1]/", "[::1]", [/own network/]],
+    ["https://[::ffff:127.0.0.1]/", "[::ffff:7f00:1]", [/own network/]],
+    ["https://0.0.0.0:8080/", "0.0.0.0:8080", [/own network/]],
+    ["https://localhost./", "localhost.", [/own network/]],
   ])("%s is on %s", (url, host, warnings) => {
     const address = readAddress(url);
     if (!address.ok) throw new Error(address.reason);
@@ -114,6 +117,13 @@ describe("an address", () => {
     const address = readAddress("https://example.com/\u202e\u001b[2J?q=\n\u0000é#\u2028");
     expect(address.ok && address.href).toMatch(/^https:\/\/example\.com\/[!-~]+$/);
   });
+
+  test.each([`https://example.com/${"a".repeat(5000)}`, `https://example.com/${"é".repeat(1000)}`])(
+    "too long to be read is opened by nobody",
+    (text) => {
+      expect(readAddress(text)).toMatchObject({ ok: false, reason: expect.stringContaining("characters") });
+    },
+  );
 
   test.each([
     "ftp://example.com",

@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { widthOf } from "../../cli/columns.ts";
 import { COMMANDS } from "../../cli/commands.ts";
 import type { Io } from "../../cli/io.ts";
 import { compiled, declared, type RuntimeProject, script } from "../runtime/runtime-project.ts";
@@ -98,7 +99,7 @@ describe("what isn't there", () => {
     [["s", "ecko"], /did you mean s\/echo\?/],
     [["s/ecko"], /did you mean s\/echo\?/],
     [["mcp__s__ecko"], /did you mean s\/echo\?/],
-    [["nowhere", "zzzz"], /there is no server "nowhere"/],
+    [["nowhere", "zzzz"], /there is no compiled server "nowhere"/],
     [["s"], /which tool of "s"\? `pimcp list s`/],
   ])("%j", async (words, message) => {
     const { stub, work } = await project();
@@ -363,6 +364,17 @@ describe("on a terminal", () => {
     expect(lines.at(-1)).toBe("");
     for (const line of lines) expect(line.length).toBeLessThanOrEqual(Math.max(0, width - 1));
     if (width === 80) expect(lines.slice(0, 3)).toEqual(["1/3", "2/3", "3/3"]);
+  });
+
+  test("a progress message of wide characters fits too", async () => {
+    const folder = scratchFolder();
+    const work = await compiled({ t: script("tasks.mjs", { TASKS_STORE: join(folder, "store") }) });
+    const plan = { workMs: 300, intervalMs: 100, messages: ["漢字".repeat(5000)] };
+    const { code, err } = await onTerminal(work, ["call", "t", "run", `plan:=${JSON.stringify(plan)}`], 30);
+    expect(code).toBe(0);
+    const lines = err.split("\r\u001b[2K").filter((line) => line.includes("漢"));
+    expect(lines.length).toBeGreaterThan(0);
+    for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(29);
   });
 
   test("what a server sends can't steer it", async () => {

@@ -31,7 +31,14 @@ test("init --config names another file, --json says what came of it", async () =
   const first = await work.run("init", "--config", "other.json", "--json");
   expect([first.code, JSON.parse(first.stdout)]).toEqual([0, { ok: true, path: "other.json" }]);
   const second = await work.run("init", "--config", "other.json", "--json");
-  expect([second.code, JSON.parse(second.stdout)]).toEqual([1, { ok: false, path: "other.json" }]);
+  expect([second.code, JSON.parse(second.stdout)]).toMatchObject([
+    1,
+    { ok: false, path: "other.json", error: { message: expect.stringContaining("already there") } },
+  ]);
+  // A path of its own is one, wherever the command runs.
+  const absolute = join(work.root, "elsewhere.json");
+  expect((await work.run("init", "--config", absolute)).code).toBe(0);
+  expect(work.has("elsewhere.json")).toBe(true);
   const nowhere = await work.run("init", "--config", "no/folder/mcp.json");
   expect(nowhere.code).toBe(1);
   expect(nowhere.stderr).toContain("can't be written");

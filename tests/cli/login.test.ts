@@ -74,6 +74,12 @@ describe("pimcp login", () => {
     expect(Date.parse((JSON.parse(stdout) as { expiresAt: string }).expiresAt)).toBeGreaterThan(Date.now());
   });
 
+  test("--scope is no scope of `compile`, whatever it is called", async () => {
+    const made = await setting();
+    expect((await logIn(made, "--scope", "user")).code).toBe(0);
+    expect(stored(made)[0]!.tokens!["scope"]!.split(" ")).toContain("user");
+  });
+
   test("takes the pasted address of a browser elsewhere, after others that are none", async () => {
     const made = await setting();
     const login = made.space.start(["login", "remote", "--no-browser"], { keepsInput: true });
@@ -194,6 +200,22 @@ describe("what keeps nobody waiting", () => {
       code: 1,
       stderr: expect.stringContaining("ECONNREFUSED"),
     });
+  });
+
+  test("a server that redirects elsewhere, with where to", async () => {
+    const moved = await startHere({
+      before: (_, response) => {
+        response.writeHead(301, { location: "https://elsewhere.test/mcp?token=s3cret" }).end();
+        return true;
+      },
+    });
+    const space = new Workspace();
+    space.servers({ remote: { url: moved.url } });
+    const { code, stderr } = await space.run("login", "remote");
+    expect(code).toBe(1);
+    expect(stderr).toContain("redirects to https://elsewhere.test/mcp, which is not followed");
+    expect(stderr).toContain("write the address it redirects to into url");
+    expect(stderr).not.toContain("s3cret");
   });
 
   test("a store that isn't one", async () => {

@@ -45,5 +45,5 @@ test("one that isn't is not printed, and one that isn't there is named", async (
   expect(other.stderr).toContain('pimcp skills: server "s": a skill is not what was listed');
   const unknown = await work.run("skills", "s", "mapz");
   expect(unknown).toMatchObject({ code: 1, stdout: "" });
-  expect(unknown.stderr).toContain('server "s" has no skill "mapz"; did you mean "maps"?');
+  expect(unknown.stderr).toContain('server "s" has no skill "mapz"; did you mean maps?');
 });

@@ -41,6 +41,31 @@ describe("list and show", () => {
     });
   });
 
+  test("an id that a shell would run is quoted where it is shown to be copied", async () => {
+    const project = await TaskProject.make();
+    const taskId = "of 'monday' $(touch pwned)";
+    await project.killedWhen(() => project.handles().length === 1, { workMs: 60_000, taskId });
+    const quoted = "'of '\\''monday'\\'' $(touch pwned)'";
+    expect((await project.work.run("tasks")).stdout).toContain(`${quoted}  t/run`);
+    expect((await project.work.run("tasks", "show", `${taskId}!`)).stderr).toContain(`did you mean ${quoted}?`);
+  });
+
+  test.each([30, 75, 200])("fits %i columns, and an id that was cut is taken as it is shown", async (width) => {
+    const project = await TaskProject.make();
+    const taskId = "nightly-build-of-the-whole-product-2026-11-30";
+    await project.killedWhen(() => project.handles().length === 1, { workMs: 60_000, taskId });
+    const { stdout } = await project.work.start(["tasks"], { env: { COLUMNS: `${width}` } }).finished;
+    const [line = "", ...rest] = stdout.split("\n");
+    expect(rest).toEqual([""]);
+    expect(line.length).toBeLessThanOrEqual(width);
+    expect(line).toContain("working");
+    if (width === 75) expect(line).toContain("  t/run  ");
+    if (width === 200) expect(line).toContain("t/run  working  since 20");
+    const [shown = ""] = line.split("  ");
+    expect(shown === taskId).toBe(width > 30);
+    expect((await project.tasks("show", shown)).json).toMatchObject({ taskId });
+  });
+
   test("an unknown task exits with 1 and names the nearest, or how to list them", async () => {
     const project = await TaskProject.make();
     await project.killedWhen(() => project.handles().length === 1, { workMs: 60_000, taskId: "build-of-monday" });

@@ -234,6 +234,16 @@ describe("settings", () => {
     expect(value.typecheck).toBe(want);
   });
 
+  test.each([
+    [{}, {}, undefined],
+    [{ codemode: { engine: "pimcp" } }, {}, "pimcp"],
+    [{ codemode: { engine: "pimcp" } }, { codemode: { engine: "pi" } }, "pi"],
+    [{ codemode: { engine: "pimcp" } }, { codemode: { engine: "deno" } }, "pimcp"],
+  ])("engine of %j under %j is %j", (user, project, want) => {
+    const { value } = layered({ user: servers({ s: stdio("x") }, user), "mcp.json": project });
+    expect(value.engine).toBe(want);
+  });
+
   test("the user's ttlMs is the fallback for a project's servers", () => {
     expect(layered({ user: { ttlMs: 5 }, "mcp.json": servers({ p: stdio("x") }) }).value.servers[0]!.ttlMs).toBe(5);
   });

@@ -47,16 +47,24 @@ test.each(wrong)("%s is an error", async (_, oauth, said) => {
   expect(found.server).toBeUndefined();
 });
 
+const ISSUER = "https://auth.example.com/";
 const right: object[] = [
-  { grant: "client-credentials", clientId: "a", clientSecret: "${S}" },
-  { grant: "client-credentials", clientId: "a", privateKey: "!cat key.pem", privateKeyAlgorithm: "RS256" },
-  { grant: "workload-identity", clientId: "a", assertion: "${JWT}" },
+  { grant: "client-credentials", clientId: "a", clientSecret: "${S}", issuer: ISSUER },
+  {
+    grant: "client-credentials",
+    clientId: "a",
+    privateKey: "!cat key.pem",
+    privateKeyAlgorithm: "RS256",
+    issuer: ISSUER,
+  },
+  { grant: "workload-identity", clientId: "a", assertion: "${JWT}", authServerMetadataUrl: ISSUER },
   {
     grant: "enterprise-managed",
     clientId: "a",
     idToken: "${ID}",
     idpIssuer: "https://idp.example.com",
     idpClientId: "b",
+    issuer: ISSUER,
   },
   { grant: "authorization-code", dpop: true, clientMetadataUrl: "https://me.example.com/client.json" },
 ];
@@ -64,6 +72,18 @@ test.each(right)("%j is fine", async (oauth) => {
   const found = await load(oauth);
   expect(found.said).toEqual([]);
   expect(found.server!.transport).toMatchObject({ oauth });
+});
+
+test.each([
+  { grant: "client-credentials", clientId: "a", clientSecret: "${S}" },
+  { grant: "workload-identity", clientId: "a", assertion: "${JWT}" },
+])("%j leaves it to the server who is sent the secret, which is warned about", async (oauth) => {
+  const found = await load(oauth);
+  expect(found.said).toEqual([
+    "issuer-unset: the server decides which authorization server is sent the credentials of oauth",
+  ]);
+  expect(found.server).toBeDefined();
+  expect((await load({ clientId: "a", clientSecret: "${S}" })).said).toEqual([]);
 });
 
 test.each(["clientSecret", "privateKey", "assertion", "idToken", "idpClientSecret"])(

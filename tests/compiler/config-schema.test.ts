@@ -57,6 +57,7 @@ const GOOD: unknown[] = [
   { maxOutputBytes: 1, ttlMs: 0, codemode: { inlineBudget: 0 }, out: "a/b", autoEnableCodemode: false },
   { codemode: {} },
   { typecheck: "warn", codemode: { typecheck: "off" } },
+  { codemode: { engine: "pimcp" } },
   oauth({}),
   oauth({
     clientId: "",
@@ -144,6 +145,7 @@ const BAD: unknown[] = [
   { codemode: { inlineBudget: -1 } },
   { codemode: { typecheck: true } },
   { typecheck: "strict" },
+  { codemode: { engine: "quickjs" } },
   { codemode: { inlineBudget: "3" } },
   { autoEnableCodemode: "x" },
   { out: "" },

@@ -185,6 +185,11 @@ describe("a server's entry", () => {
       ["mcp.json:1:51: error: auth is only allowed in the user's mcp.json [invalid-value]"],
     ],
     [
+      "auth that is none in a project",
+      '{"url":"https://x.test","auth":5}',
+      ["mcp.json:1:51: error: auth is only allowed in the user's mcp.json [invalid-value]"],
+    ],
+    [
       "oauth beside Authorization",
       '{"url":"https://x.test","headers":{"authorization":"${A}"},"oauth":{}}',
       ["mcp.json:1:79: warning: oauth has no effect beside an Authorization header [no-effect]"],

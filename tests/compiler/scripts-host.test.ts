@@ -80,6 +80,46 @@ describe("a host's own tools and globals", () => {
   });
 });
 
+describe("tools that resolve to a value of their own", () => {
+  const tools = [
+    {
+      name: "sum",
+      inputSchema: object({ a: { type: "number" } }, ["a"]),
+      outputSchema: object({ n: { type: "number" } }, ["n"]),
+      resolvesTo: "value",
+    },
+    { name: "say", inputSchema: object({}), outputSchema: { type: "string" }, resolvesTo: "value" },
+    { name: "my-tool", resolvesTo: "value" },
+  ] as const;
+
+  test.each([
+    ["an object", "const { n } = await tools.sum({ a: 1 }); return n + 1", []],
+    ["a text", "return (await tools.say({})).trim()", []],
+    ["anything where nobody says", `return (await tools["my-tool"]({ x: 1 })).a.b[0]`, []],
+    [
+      "no result around it",
+      "return (await tools.sum({ a: 1 })).structuredContent",
+      ["1:36 error: (await tools.sum({ a: 1 })) has no structuredContent; it has n"],
+    ],
+    ["arguments", "return tools.sum({ b: 1 })", ['1:20 error: sum takes no argument "b"; it takes a']],
+  ])("%s", (_, source, want) => {
+    expect(told(source, { tools })).toEqual(want);
+  });
+});
+
+test("a tool that a script asks for first may be missing", () => {
+  expect(told(`return "bash" in tools ? await tools.bash({ command: "ls" }) : undefined`)).toEqual([]);
+  expect(told(`return "bash" in tools ? await tools.bsh({}) : undefined`)).toEqual([
+    "1:38 error: there is no tool bsh",
+  ]);
+});
+
+test("where the host adds no structured there is none", () => {
+  const source = `return (await tools.mcp__docs__search({ query: "x" })).structured.total`;
+  expect(told(source)).toEqual([]);
+  expect(told(source, { plainResults: true }).join()).toMatch(/has no structured/);
+});
+
 describe("what servers send", () => {
   test.each([
     "x */ } zqx9(); /*",

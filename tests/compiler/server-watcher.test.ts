@@ -22,6 +22,16 @@ class FakeConnection {
     this.#announce = listener;
     return () => {};
   }
+  onNotification(listener: (method: string) => void) {
+    this.notify = listener;
+    return () => {};
+  }
+  listenFor(filter: object) {
+    this.wanted.push(filter);
+    return () => {};
+  }
+  notify = (_: string) => {};
+  readonly wanted: object[] = [];
   async close() {
     this.closed = true;
   }
@@ -101,4 +111,18 @@ test("one that held for a while has its attempts again; one that is no longer wa
   await watcher.setServers([], () => "key");
   await vi.advanceTimersByTimeAsync(3_600_000);
   expect(opened).toHaveLength(16);
+});
+
+test("changes of prompts are heard from a server that announces them", async () => {
+  const { watcher, opened, changes } = watching(() => new FakeConnection());
+  const capabilities = { prompts: { listChanged: true } };
+  await watcher.setServers([{ ...server, verdict: { ...verdict, capabilities } }], () => "key");
+  expect(opened[0]!.wanted).toEqual([{ prompts: true }]);
+  opened[0]!.notify("notifications/resources/list_changed");
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(changes).toEqual([]);
+  opened[0]!.notify("notifications/prompts/list_changed");
+  await vi.advanceTimersByTimeAsync(250);
+  expect(changes).toEqual(["s"]);
+  await watcher.close();
 });

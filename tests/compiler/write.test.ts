@@ -65,6 +65,8 @@ describe("writing", () => {
 
   test.each([
     ["emptied", ""],
+    ["full of zeros", "\0\0\0"],
+    ["cut off after its first letters", '{\n  "forma'],
     ["torn", '{\n  "formatVersion": 1,\n  "sco'],
     ["in conflict after a merge", '{\n  "formatVersion": 1,\n<<<<<<< HEAD\n'],
   ])("a manifest that is %s is written anew", async (_, text) => {

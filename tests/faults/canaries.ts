@@ -26,6 +26,7 @@ export const CANARIES = {
   query: canary("query"),
   userinfo: canary("userinfo"),
   clientSecret: canary("client-secret"),
+  piLogin: canary("pi-login"),
   proxy: canary("proxy"),
 } as const;
 

@@ -204,6 +204,19 @@ describe("a server over HTTP", () => {
     expect(found(stdout, given)).toEqual(Object.keys(given));
   });
 
+  test("that repeats the token of a login of Pi's", async () => {
+    const server = await startEchoing();
+    const mine = new Mine({});
+    mine.space.write("agent/auth.json", { acme: { type: "api_key", key: CANARIES.piLogin } });
+    const url = `http://127.0.0.1:${server.port}/mcp`;
+    mine.space.write("agent/mcp.json", { mcpServers: { h: { url, auth: { provider: "acme" } } } });
+    expect((await mine.run("compile", "--json")).code).toBe(0);
+    await mine.run("doctor", "--json");
+    for (const name of ["rpc", "status", "page", "away"]) await mine.run("call", "h", name, "--json");
+    expect(found(server.heard.join("\n"), CANARIES)).toEqual(["piLogin"]);
+    expect(mine.leaks(CANARIES, [...USERS, "agent/auth.json"])).toEqual([]);
+  });
+
   test("that can't be reached, by an address with a user, through a proxy with a password", async () => {
     const proxied = {
       HTTP_PROXY: `http://me:${encodeURIComponent(CANARIES.proxy)}@127.0.0.1:1`,

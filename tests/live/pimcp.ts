@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import type { ServerReport } from "../../compiler/compile.ts";
+import type { ServerReport } from "../../compiler/reports.ts";
 import type { WriteResult } from "../../compiler/write.ts";
 import type { Diagnostic } from "../../schemas/diagnostic.ts";
 import { entryOf, type LiveServer, SECRET_VARIABLES } from "./servers.ts";

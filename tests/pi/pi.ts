@@ -10,10 +10,13 @@ import { DIST, type Workspace } from "../cli/pimcp.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 /** Pi needs a newer Node than the rest. */
-const NODE_22 = join(root, "node_modules", "node", "bin");
-const PI = join(root, "node_modules", "@earendil-works", "pi-coding-agent", "dist", "cli.js");
-const SCRIPTED = join(import.meta.dirname, "scripted.mjs");
-export const EXTENSION = join(DIST, "runtime", "pi", "extension.js");
+export const NODE_22 = join(root, "node_modules", "node", "bin");
+export const PI = join(root, "node_modules", "@earendil-works", "pi-coding-agent", "dist", "cli.js");
+export const BUNDLED_PI = join(PI, "..", "bundle", "cli.js");
+export const SCRIPTED = join(import.meta.dirname, "scripted.mjs");
+const entry = join(DIST, "runtime", "pi", "extension.ts");
+/** As it is written: Pi evaluates TypeScript itself. A build by tsc alone has none. */
+export const EXTENSION = existsSync(entry) ? entry : join(DIST, "runtime", "pi", "extension.js");
 
 /** What the model answers to one request. */
 export type Answer =
@@ -55,8 +58,12 @@ export interface PiOptions {
   readonly extensions?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly mode?: "json" | "rpc" | "print";
-  /** Without pimcp. */
+  /** Without pimcp, unless the settings name it. */
   readonly bare?: boolean;
+  /** Pi as its package's `pi` is: one bundle. */
+  readonly bundled?: boolean;
+  /** A program that starts it and watches it, with its own arguments. */
+  readonly under?: readonly [program: string, ...args: string[]];
 }
 
 export interface FinishedPi {
@@ -81,7 +88,7 @@ let runs = 0;
 
 /** Starts Pi in the workspace's project. */
 export function startPi(workspace: Workspace, options: PiOptions): RunningPi {
-  const { mode = "json", prompts = ["go"], args = [], extensions = [], bare = false } = options;
+  const { mode = "json", prompts = ["go"], args = [], extensions = [], bare = false, bundled = false } = options;
   const folder = join(workspace.root, `pi-${++runs}`);
   mkdirSync(folder);
   const [answers, seen] = [join(folder, "answers.json"), join(folder, "requests.jsonl")];
@@ -91,25 +98,24 @@ export function startPi(workspace: Workspace, options: PiOptions): RunningPi {
   const loaded = [SCRIPTED, ...extensions, ...(bare ? [] : [EXTENSION])].flatMap((file) => ["-e", file]);
   const how =
     mode === "print" ? ["-p", ...prompts] : mode === "json" ? ["--mode", "json", "-p", ...prompts] : ["--mode", "rpc"];
-  const child = spawn(
-    join(NODE_22, process.platform === "win32" ? "node.exe" : "node"),
-    [PI, ...loaded, "--provider", "scripted", "--model", "one", ...args, ...how],
-    {
-      cwd: workspace.project,
-      env: {
-        PATH: `${NODE_22}${delimiter}${process.env["PATH"] ?? ""}`,
-        HOME: join(workspace.root, "home"),
-        PI_CODING_AGENT_DIR: workspace.agent,
-        PIMCP_CACHE_DIR: workspace.cache,
-        PIMCP_STATE_DIR: join(workspace.root, "state"),
-        PI_OFFLINE: "1",
-        SCRIPTED_ANSWERS: answers,
-        SCRIPTED_REQUESTS: seen,
-        ...options.env,
-      },
-      stdio: [mode === "rpc" ? "pipe" : "ignore", "pipe", "pipe"],
+  const node = join(NODE_22, process.platform === "win32" ? "node.exe" : "node");
+  const line = [bundled ? BUNDLED_PI : PI, ...loaded, "--provider", "scripted", "--model", "one", ...args, ...how];
+  const [program, ...before] = [...(options.under ?? []), node];
+  const child = spawn(program!, [...before, ...line], {
+    cwd: workspace.project,
+    env: {
+      PATH: `${NODE_22}${delimiter}${process.env["PATH"] ?? ""}`,
+      HOME: join(workspace.root, "home"),
+      PI_CODING_AGENT_DIR: workspace.agent,
+      PIMCP_CACHE_DIR: workspace.cache,
+      PIMCP_STATE_DIR: join(workspace.root, "state"),
+      PI_OFFLINE: "1",
+      SCRIPTED_ANSWERS: answers,
+      SCRIPTED_REQUESTS: seen,
+      ...options.env,
     },
-  );
+    stdio: [mode === "rpc" ? "pipe" : "ignore", "pipe", "pipe"],
+  });
   onTestFinished(() => void child.kill("SIGKILL"));
   let [stdout, stderr] = ["", ""];
   child.stdout!.setEncoding("utf8").on("data", (text: string) => {

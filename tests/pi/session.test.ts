@@ -140,7 +140,7 @@ test("a server that was never compiled is compiled in the background, and its to
   const workspace = new Workspace();
   workspace.servers({ docs: stub.entry });
   const pi = startPi(workspace, { mode: "rpc", args: TRUSTED, answers: [...DONE, ...DONE] });
-  const says = (text: string) => eventually(() => pi.stdout().includes(text), `Pi says ${text}`);
+  const says = (text: string) => eventually(() => pi.stdout().includes(text), `Pi says ${text}`, 45_000);
   pi.child.stdin!.write(`${JSON.stringify({ type: "prompt", message: "one" })}\n`);
   await says("Compiling MCP servers for the first time: docs");
   await says("MCP servers are ready: docs");

@@ -110,6 +110,22 @@ describe("a folder that can't be trusted", () => {
     expect(definition).toMatchObject({ ok: false, diagnostic: { code: "artifacts-torn" } });
   });
 
+  test.each<[string, unknown]>([
+    ["no list", {}],
+    ["a prompt without a name of its own", [{ name: "mcp__docs__p" }]],
+    ["a description that is no text", [{ name: "mcp__docs__p", prompt: "p", description: 7 }]],
+    ["arguments without names", [{ name: "mcp__docs__p", prompt: "p", arguments: [{}] }]],
+  ])("prompts of a wrong shape are no catalog: %s", (_, promptList) => {
+    const catalog = JSON.parse(good.get("catalog.json")!);
+    catalog.servers[0].promptList = promptList;
+    const files = replaceFile(good, "catalog.json", catalog);
+    const table = layerArtifacts({
+      project: openArtifacts("generated", memoryReader(files).readFile),
+      user: undefined,
+    });
+    expect(table.value.serverDefinition("docs")).toMatchObject({ ok: false, diagnostic: { code: "artifacts-format" } });
+  });
+
   test("a file that is there and unreadable is no missing one", () => {
     const opened = openArtifacts("generated", () => ({ missing: false, message: "EACCES" }));
     expect(opened).toMatchObject({ ok: false, diagnostic: { message: expect.stringContaining("EACCES") } });

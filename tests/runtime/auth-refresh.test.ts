@@ -110,6 +110,14 @@ describe("what is kept", () => {
     expect(server.count("register")).toBe(1);
   });
 
+  test("how it ended is told to the requests after it too", async () => {
+    const { server, connection } = await atWork();
+    server.tokens.revokeAll();
+    for (let call = 0; call < 2; call++) {
+      await expect(add(connection)).rejects.toThrow("sign-in-needed: the sign-in has expired or was revoked");
+    }
+  });
+
   test("a sign-in of somebody else in the meantime survives the death of the one before", async () => {
     const { server, folder, connection } = await atWork();
     const other = await startAuthorization();

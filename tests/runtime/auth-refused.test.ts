@@ -2,9 +2,25 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
+import type { AuthContext } from "../../runtime/connect/auth/auth-context.ts";
+import { authFetch } from "../../runtime/connect/auth/auth-fetch.ts";
+import { discover } from "../../runtime/connect/auth/discover.ts";
 import type { Interactive } from "../../runtime/connect/auth/interactive.ts";
+import { credentialStore } from "../../runtime/connect/auth/store-keyring.ts";
+import type { Fetch } from "../../runtime/connect/http-fetch.ts";
+import type { OAuthSettings } from "../../schemas/config/server-config.ts";
 import { type Faults, startAuthorization } from "../servers/authorization.ts";
-import { AgentFolder, add, agreeing, connected, guarded, openGuarded, refusal, signedIn } from "./auth-setup.ts";
+import {
+  AgentFolder,
+  add,
+  agreeing,
+  connected,
+  guarded,
+  openGuarded,
+  refusal,
+  SERVER,
+  signedIn,
+} from "./auth-setup.ts";
 
 describe("authorization servers that lie or are lost", () => {
   const rows: [string, Faults, RegExp][] = [
@@ -30,11 +46,11 @@ describe("authorization servers that lie or are lost", () => {
       { metadata: "issuer-mismatch" },
       /metadata names the issuer .* not .*authServerMetadataUrl/,
     ],
-    ["the endpoints are files", { metadata: "file" }, /can't be used|is not an https address/],
+    ["the endpoints are files", { metadata: "file" }, /can't be used|is not https/],
     ["the metadata redirects to itself", { metadata: "redirect-loop" }, /has no metadata|redirects/],
     ["the metadata is a web page", { metadata: "not-json" }, /can't be used while reading its metadata/],
     ["the metadata is broken", { metadata: 500 }, /can't be used while reading its metadata/],
-    ["the challenge points to a file", { challenge: "file" }, /neither https nor on this machine/],
+    ["the challenge points to a file", { challenge: "file" }, /is not https/],
   ];
   test.each(rows)("%s: nobody is sent anywhere, nothing is stored", async (_, faults, said) => {
     const server = await startAuthorization();
@@ -92,7 +108,7 @@ describe("authorization servers that lie or are lost", () => {
     onTestFinished(() => void documents.close());
     const authServerMetadataUrl = `http://127.0.0.1:${(documents.address() as AddressInfo).port}/metadata`;
     const { said, visited } = await refusal(server, { authServerMetadataUrl });
-    expect(said).toContain("token_endpoint is not an https address");
+    expect(said).toContain("token_endpoint is not https");
     expect(visited).toEqual([]);
   });
 
@@ -190,5 +206,69 @@ describe("answers of the browser", () => {
     const connection = await connected(config, { agentDir: folder.path, interactive: slow }, { timeoutMs: 1200 });
     expect(connection.verdict.era).toBe("modern");
     expect(prompt.visited).toHaveLength(1);
+  });
+});
+
+/** A server elsewhere has nothing to say about what listens on this machine. */
+describe("a server elsewhere that points at this machine", () => {
+  const server = new URL("https://mcp.test/mcp");
+  const answering = (documents: Record<string, object>) => {
+    const asked: string[] = [];
+    const fetch = async (url: string | URL) => {
+      asked.push(String(url));
+      const document = documents[String(url)];
+      return document === undefined ? new Response("", { status: 404 }) : Response.json(document);
+    };
+    return { asked, fetch };
+  };
+  const context = async (fetch: Fetch, oauth: OAuthSettings = {}): Promise<AuthContext> => ({
+    sdk: await import("@modelcontextprotocol/client"),
+    key: { server: SERVER, url: server.href },
+    server,
+    oauth,
+    store: credentialStore(new AgentFolder().path),
+    fetch: authFetch({ fetch, server, oauth, learn: () => {} }),
+    now: Date.now,
+  });
+  const RESOURCE = "https://mcp.test/.well-known/oauth-protected-resource/mcp";
+  const metadata = (issuer: string, endpoints = issuer) => ({
+    issuer,
+    authorization_endpoint: `${endpoints}/authorize`,
+    token_endpoint: `${endpoints}/token`,
+    response_types_supported: ["code"],
+    code_challenge_methods_supported: ["S256"],
+  });
+
+  test.each(["http://127.0.0.1:9/admin", "http://localhost:9/admin", "https://[::1]:9/admin"])(
+    "in its challenge: %s is not asked",
+    async (address) => {
+      const { asked, fetch } = answering({});
+      const found = discover(await context(fetch), new URL(address));
+      await expect(found).rejects.toThrow("is on this machine, and the server is not");
+      expect(asked).toEqual([]);
+    },
+  );
+
+  test("as its authorization server", async () => {
+    const { asked, fetch } = answering({
+      [RESOURCE]: { resource: server.href, authorization_servers: ["http://127.0.0.1:9"] },
+    });
+    await expect(discover(await context(fetch))).rejects.toThrow("is on this machine, and the server is not");
+    expect(asked).toEqual([RESOURCE]);
+  });
+
+  test("as the place of its endpoints", async () => {
+    const { fetch } = answering({
+      [RESOURCE]: { resource: server.href, authorization_servers: ["https://as.test"] },
+      "https://as.test/.well-known/oauth-authorization-server": metadata("https://as.test", "http://localhost:9"),
+    });
+    await expect(discover(await context(fetch))).rejects.toThrow("authorization_endpoint is on this machine");
+  });
+
+  test("unless the configuration says that it is here", async () => {
+    const here = "http://127.0.0.1:9/metadata";
+    const { fetch } = answering({ [here]: metadata("http://127.0.0.1:9") });
+    const found = await discover(await context(fetch, { authServerMetadataUrl: here }));
+    expect(found.issuer).toBe("http://127.0.0.1:9");
   });
 });

@@ -166,6 +166,30 @@ describe("as whom", () => {
     expect((await refusal(server)).said).toContain("refused to register a client (HTTP 403");
   });
 
+  test("the secret of a client goes to the issuer of the first sign-in, until the configuration says another", async () => {
+    const client = {
+      client_id: "mine",
+      client_secret: secret,
+      token_endpoint_auth_method: "client_secret_basic",
+    } as const;
+    const server = await startAuthorization({ clients: [client] });
+    const oauth = { clientId: "mine", clientSecret: secret };
+    const folder = new AgentFolder();
+    // Signed in to with another authorization server, before the server named this one.
+    const tokens = { access_token: "gone", issuer: "https://auth.example.com" };
+    folder.write({ [`mcp__${SERVER}|${server.url}`]: { serverUrl: server.url, tokens } });
+    const person = agreeing(server);
+    const auth = { agentDir: folder.path, interactive: person };
+    const outcome = await openGuarded(guarded(server.url, oauth), auth);
+    expect(outcome).toMatchObject({
+      ok: false,
+      diagnostic: { message: expect.stringContaining("which oauth.clientSecret was never sent to") },
+    });
+    expect(person.visited).toEqual([]);
+    await connected(guarded(server.url, { ...oauth, issuer: server.issuer }), auth);
+    expect(person.visited).toHaveLength(1);
+  });
+
   test("the secret of a client goes to its own issuer alone", async () => {
     const client = {
       client_id: "mine",

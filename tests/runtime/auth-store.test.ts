@@ -22,6 +22,7 @@ import {
   serializeEntries,
   withEntry,
 } from "../../runtime/connect/auth/store-file.ts";
+import { scratchFolder } from "../scratch.ts";
 import { serversDir } from "../servers/run.ts";
 import { AgentFolder } from "./auth-setup.ts";
 
@@ -183,6 +184,17 @@ describe("where the file is", () => {
     expect(JSON.parse(readFileSync(real, "utf8"))).toHaveProperty([name]);
     expect(readdirSync(folder.path).sort()).toEqual(["elsewhere.json", "mcp-auth.json"]);
     expect(statSync(folder.file).mode & 0o777).toBe(0o600);
+  });
+
+  test("so does one to a file that is still to be made, over other links too", async () => {
+    const folder = new AgentFolder();
+    const elsewhere = scratchFolder();
+    symlinkSync("b.json", join(elsewhere, "a.json"));
+    symlinkSync(join(elsewhere, "a.json"), folder.file);
+    await fileStore(folder.path).update(key, () => ({ serverUrl: url, tokens }));
+    expect(JSON.parse(readFileSync(join(elsewhere, "b.json"), "utf8"))).toHaveProperty([name]);
+    expect(readdirSync(elsewhere).sort()).toEqual(["a.json", "b.json"]);
+    expect(await fileStore(folder.path).read(key)).toMatchObject({ tokens });
   });
 
   const isRoot = process.getuid?.() === 0;

@@ -1,7 +1,12 @@
 /** What is meant for one origin stays there: real servers that send our requests elsewhere, and what arrives. */
+import { readFileSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
+import { authFetch } from "../../runtime/connect/auth/auth-fetch.ts";
+import { boundedFetch } from "../../runtime/connect/http-fetch.ts";
+import { networkFetch } from "../../runtime/connect/network-fetch.ts";
 import { type OpenOutcome, openConnection } from "../../runtime/connect/open.ts";
 import { originFetch } from "../../runtime/connect/origin-fetch.ts";
+import { redirectOf } from "../../runtime/connect/redirect.ts";
 import { caFile, type Here, type HereOptions, startHere } from "../servers/here.ts";
 import { serverConfig, surroundings } from "../servers/run.ts";
 
@@ -55,11 +60,22 @@ test.each([301, 302, 303, 307, 308])(
   },
 );
 
-test("nor does a redirect to another scheme, or another name of the same host", async () => {
+test("from http to https of the same host neither: it is another origin, and the remedy is to write it into url", async () => {
   const secure = await startHere({ https: true });
-  const server = await redirecting(307, () => secure.url);
-  expect((await opened(server.url)).ok).toBe(false);
-  expect(secure.seen).toEqual([]);
+  const server = await redirecting(308, () => `${secure.url}?key=${SECRET}`);
+  const outcome = await opened(server.url);
+  expect(!outcome.ok && outcome.diagnostic).toMatchObject({
+    message: expect.stringContaining(`redirects to ${secure.url}, which is not followed`),
+    notes: ["it redirects: write the address it redirects to into url"],
+  });
+  // Nor does a GET, which is followed, carry anything there.
+  const own = originFetch(networkFetch({ env: {}, ca: readFileSync(caFile, "utf8") }), new URL(server.url), headers);
+  await own(server.url, { headers });
+  expect(secure.seen).toHaveLength(1);
+  expect(JSON.stringify(secure.seen[0]!.headers)).not.toContain(SECRET);
+});
+
+test("nor does a redirect to another name of the same host", async () => {
   const other = await startHere();
   const renaming = await redirecting(307, () => other.url.replace("127.0.0.1", "localhost"));
   expect((await opened(renaming.url)).ok).toBe(false);
@@ -108,4 +124,35 @@ test("a GET that is redirected elsewhere arrives without them, a POST not at all
   const answer = await own(server.url, { method: "POST", headers, body: SECRET });
   expect(answer.status).toBe(307);
   expect(other.seen).toHaveLength(1);
+});
+
+/** One reading of it for all: transports, sign-in, and what is told of one that nobody followed. */
+test.each<[number, string | undefined, method: string, ReturnType<typeof redirectOf> | [url: string, keeps: boolean]]>([
+  [301, "/b", "GET", ["https://a.test/b", true]],
+  [301, "/b", "POST", ["https://a.test/b", false]],
+  [302, "//c.test", "head", ["https://c.test/", true]],
+  [303, "?q", "POST", ["https://a.test/mcp?q", false]],
+  [307, "http://a.test/", "POST", ["http://a.test/", true]],
+  [308, "/b", "DELETE", ["https://a.test/b", true]],
+  [307, "file:///etc/passwd", "GET", { kind: "nowhere" }],
+  [302, "http://[", "GET", { kind: "nowhere" }],
+  [302, undefined, "GET", undefined],
+  ...[200, 201, 300, 304, 305, 306, 309, 399, 400, 503].map((status) => [status, "/b", "GET", undefined] as never),
+])("%i with %s after a %s", async (status, location, method, want) => {
+  const body = [304].includes(status) ? null : "";
+  const response = new Response(body, { status, headers: location === undefined ? {} : { location } });
+  const found = redirectOf(response, "https://a.test/mcp", method);
+  const [url, keepsRequest] = Array.isArray(want) ? want : [];
+  expect(found).toEqual(url === undefined ? want : { kind: "to", url: new URL(url), keepsRequest });
+  const fetching = async () => response;
+  const read = await boundedFetch({ secrets: [], maxMessageBytes: 1e6, listen: true, fetch: fetching })(
+    "https://a.test/mcp",
+  );
+  expect(read.body === null ? "" : await read.text()).toMatch(found === undefined ? /^$/ : /^redirects to /);
+});
+
+test("a page that is none may have a Location all the same: sign-in reads it as any other", async () => {
+  const answer = async () => new Response("{}", { status: 300, headers: { location: "https://elsewhere.test/" } });
+  const asking = authFetch({ fetch: answer, server: new URL("https://a.test/"), learn: () => {} });
+  expect((await asking("https://a.test/x")).status).toBe(300);
 });

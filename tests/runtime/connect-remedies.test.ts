@@ -54,6 +54,13 @@ test.each<[string, ReturnType<typeof stdio>, Failure, string | undefined, RegExp
   ["TLS behind http", http("http://h/mcp"), network("ECONNRESET"), undefined, [/https:\/\//]],
   ["a cut connection over https", http("https://h/mcp"), network("ECONNRESET"), undefined, []],
   ["no such host", http("https://h/mcp"), network("ENOTFOUND"), undefined, [/no such host/]],
+  [
+    "a port of another protocol",
+    http("http://h:6000/mcp"),
+    network("ERR_REFUSED_PORT"),
+    undefined,
+    [/another protocol/],
+  ],
   ["nobody there", http("https://h/mcp"), network("ECONNREFUSED"), undefined, [/nothing listens/]],
   ["no way there", http("https://h/mcp"), network("ETIMEDOUT"), undefined, [/HTTPS_PROXY/]],
   ["503", http("https://h/mcp"), { kind: "unavailable", status: 503, message: "x" }, undefined, [/try again later/]],
@@ -78,7 +85,7 @@ test.each<[string, ReturnType<typeof stdio>, Failure, string | undefined, RegExp
   ],
   ["no common version", http("https://h/mcp"), answer({ reason: "version" }), undefined, [/update one of the two/]],
 ])("%s", (_, config, failure, ending, want) => {
-  const remedies = remediesOf(config, failure, ending);
+  const remedies = remediesOf(config, failure, { ending });
   expect(remedies).toHaveLength(want.length);
   for (const [index, pattern] of want.entries()) expect(remedies[index]).toMatch(pattern);
 });
@@ -86,4 +93,20 @@ test.each<[string, ReturnType<typeof stdio>, Failure, string | undefined, RegExp
 test("a version that was asked for is advised against", () => {
   const pinned = { ...stdio("srv"), protocolVersion: "2026-07-28" as const };
   expect(remediesOf(pinned, answer({ reason: "version" }))).toEqual([expect.stringMatching(/"auto"/)]);
+});
+
+test.each([
+  [60_000, "raise requestTimeoutMs (now 60000)"],
+  [10_000, "raise probeTimeoutMs (now 10000)"],
+  [2000, "give it more than these 2000 ms (its requestTimeoutMs is 60000)"],
+])("the limit that is to be raised is the one that was met: %d ms", (timeoutMs, remedy) => {
+  const config = { ...stdio("srv"), requestTimeoutMs: 60_000, probeTimeoutMs: 10_000 };
+  const failure: Failure = { kind: "timeout", timeoutMs, message: "x" };
+  expect(remediesOf(config, failure)).toEqual([`if it only needs longer, ${remedy}`]);
+});
+
+test("silence of a server whose era was only assumed may be that of another one, over stdio", () => {
+  const unheard = { isUnheard: true };
+  expect(remediesOf(stdio("srv"), timeout, unheard)[0]).toContain("`pimcp compile --refresh`");
+  expect(remediesOf(http("https://h/mcp"), timeout, unheard)).toEqual([expect.stringContaining("requestTimeoutMs")]);
 });

@@ -1,6 +1,9 @@
 /** Certificates: an authority of one's own by `caFile`, and what is said where it is missing, wrong or not to be read. */
+import { execFile } from "node:child_process";
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { type OpenOutcome, openConnection } from "../../runtime/connect/open.ts";
 import { scratchFolder } from "../scratch.ts";
@@ -33,6 +36,27 @@ test("without it the server is not, and the remedy is", async () => {
   expect(message).toMatch(/UNABLE_TO_VERIFY_LEAF_SIGNATURE|UNABLE_TO_GET_ISSUER_CERT_LOCALLY/);
   expect(notes).toEqual([expect.stringContaining('"caFile"')]);
   expect(server.seen).toEqual([]);
+});
+
+/** Node reads the variable when it starts, so it takes a process of its own. */
+test("what NODE_EXTRA_CA_CERTS adds is trusted beside it", async () => {
+  const server = await startHere({ https: true });
+  const dist = pathToFileURL(`${process.env["PIMCP_DIST"] ?? join(import.meta.dirname, "../../dist")}/`);
+  const script = `
+    const { networkFetch } = await import(${JSON.stringify(new URL("runtime/connect/network-fetch.js", dist).href)});
+    const { readFileSync } = await import("node:fs");
+    const ca = readFileSync(${JSON.stringify(join(tlsFixtures, "server.pem"))}, "utf8");
+    const answer = await networkFetch({ env: {}, ca })(${JSON.stringify(server.url)}, { method: "POST", body: "{}" })
+      .then((response) => response.status, (error) => error.cause.code);
+    console.log(answer);
+    process.exit();`;
+  const answerWith = (file: string) => {
+    const env = { ...process.env, NODE_EXTRA_CA_CERTS: file };
+    const args = ["--no-warnings", "--input-type=module", "--eval", script];
+    return promisify(execFile)(process.execPath, args, { env }).then(({ stdout }) => stdout.trim());
+  };
+  expect(await answerWith(caFile)).toMatch(/^\d+$/);
+  expect(await answerWith(join(tlsFixtures, "missing.pem"))).toMatch(/^UNABLE_TO/);
 });
 
 test("another authority doesn't help, nor does a name that the certificate has not", async () => {

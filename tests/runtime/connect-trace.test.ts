@@ -170,6 +170,20 @@ test("what a server names is cut, printable, and holds no secret of its own entr
   expect(proto).toMatchObject({ id: "__proto__", outcome: "stray" });
 });
 
+test.each<[string, object, string]>([
+  ["a task of 2026", { resultType: "task", taskId: "t", status: "working" }, "task"],
+  ["a task of 2025", { task: { taskId: "t", status: "working" } }, "task"],
+  ["content beside which there is something called task", { content: [], task: {} }, "ok"],
+  ["a question", { resultType: "input_required" }, "input_required"],
+  ["a tool's own error", { content: [], isError: true }, "tool-error"],
+])("how it ended: %s", (_, result, outcome) => {
+  const events: TraceEvent[] = [];
+  const trace = new WireTrace((event) => events.push(event), "s", []);
+  trace.sent({ jsonrpc: "2.0", id: 1, method: "tools/call" }, 1);
+  trace.received({ jsonrpc: "2.0", id: 1, result }, 1);
+  expect(events[1]).toMatchObject({ method: "tools/call", outcome });
+});
+
 test("a transport of the caller's own is traced too, and what the server asks of us", async () => {
   const events: TraceEvent[] = [];
   const transport = {

@@ -96,12 +96,33 @@ describe("rounds", () => {
 
   test.each([
     ["a new question each time", (n: number) => asks({ [`k${n}`]: form(`Q${n}?`) })],
-    ["the same question", () => asks({ a: form("A?") })],
+    ["another way of putting it each time", (n: number) => asks({ a: form(`A${n}?`) })],
     ["state alone", () => asks({}, "s")],
   ])("a server that never has enough is ended, and it is said why: %s", async (_, next) => {
     const { outcome, sent } = conversation(Array.from({ length: 50 }, (_, n) => next(n)));
     expect(await settle(outcome)).toEqual(failed("unusable", expect.stringContaining("10 times")));
     expect(sent).toHaveLength(MAX_ROUNDS);
+  });
+
+  test("a server that goes on asking what it was told is ended within seconds, and it is said why", async () => {
+    const { outcome, sent, asked } = conversation([
+      asks({ a: form("A?") }, "state 1"),
+      asks({ a: form("A?") }, "state 2"),
+    ]);
+    const from = Date.now();
+    expect(await settle(outcome)).toEqual(
+      failed("unusable", "it asked the same again, though it had been answered 5 times"),
+    );
+    expect({ sent: sent.length, asked: asked.length }).toEqual({ sent: 5, asked: 1 });
+    expect(Date.now() - from).toBeLessThan(5000);
+  });
+
+  test("a server that only wants time is given most of a minute", async () => {
+    const { outcome } = conversation([asks({}, "s")]);
+    const from = Date.now();
+    await settle(outcome);
+    expect(Date.now() - from).toBeGreaterThan(40_000);
+    expect(Date.now() - from).toBeLessThan(60_000);
   });
 
   test.each<[string, unknown]>([

@@ -38,6 +38,13 @@ const FIELDS = {
   required: ["name", "count"],
 };
 
+test("a server of 2025 that never has enough is ended, however quickly it is answered", async () => {
+  const { runtime } = await asking({}, { elicitation: accept });
+  const error = await rejection(runtime.call("s", "nag"));
+  expect(error).toBeInstanceOf(ServerError);
+  expect((error as Error).message).toContain("it asked more than 200 questions during tools/call");
+});
+
 describe.each(ERAS)("a server of %s", (era, env) => {
   test("asks the handler, which learns who asks during what, once", async () => {
     const asked: [Params, QuestionContext][] = [];

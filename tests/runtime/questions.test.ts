@@ -2,7 +2,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type ClientHandlers, capabilitiesOf } from "../../runtime/client-features.ts";
-import { answerQuestion, type Question, questionText, UnansweredError } from "../../runtime/questions.ts";
+import {
+  answerQuestion,
+  DeclinedError,
+  type Question,
+  questionText,
+  UnansweredError,
+} from "../../runtime/questions.ts";
 
 const AGE = {
   type: "object",
@@ -171,6 +177,23 @@ describe("questions without an answer", () => {
     ["a schema that can't be used", accepting({}), form({ $ref: "#/nowhere" }), "unusable-question"],
   ])("%s", async (_, handlers, asked, reason) => {
     expect((await unanswered(handlers, asked)).reason).toBe(reason);
+  });
+
+  test("whoever leaves handlers out may say why", async () => {
+    const absence = "nobody is there";
+    const error = await unanswered({ absence }, question("sampling/createMessage", {}));
+    expect(error).toMatchObject({ reason: "no-handler", message: "it asked for sampling, and nobody is there" });
+  });
+
+  test("a user's no is told apart from a failure", async () => {
+    const sampling = async () => {
+      throw new DeclinedError("not now");
+    };
+    const declined = await unanswered({ sampling }, question("sampling/createMessage", {}));
+    expect(declined).toMatchObject({ reason: "declined", message: "the user declined its sampling: not now" });
+    expect(declined.isDecline).toBe(true);
+    const failed = await unanswered({ sampling: async () => ({}) }, question("sampling/createMessage", {}));
+    expect(failed.isDecline).toBe(false);
   });
 
   test("a handler that throws, at once or later, is the cause", async () => {

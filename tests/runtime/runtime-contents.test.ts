@@ -23,10 +23,11 @@ describe("resources and prompts", () => {
 
   test.each([["legacy"], ["modern"]])("every page of every list: %s", async (era) => {
     const complete = era === "modern" ? { resultType: "complete" } : {};
+    const entry = (name: string) => ({ name, uri: `u:${name}`, uriTemplate: `u:${name}{x}` });
     const pages = (member: string) => [
-      { result: { ...complete, [member]: [{ name: "a", uri: "u:a" }], nextCursor: "x" } },
+      { result: { ...complete, [member]: [entry("a")], nextCursor: "x" } },
       { result: { ...complete, [member]: [], nextCursor: "y" } },
-      { result: { ...complete, [member]: [{ name: "b", uri: "u:b" }] } },
+      { result: { ...complete, [member]: [entry("b")] } },
     ];
     const stub = contents({}, { era });
     const project = await compiled({ s: stub.entry });
@@ -40,10 +41,7 @@ describe("resources and prompts", () => {
       },
     });
     const resources = await (await project.runtime()).resources();
-    const wanted = [
-      { name: "a", uri: "u:a" },
-      { name: "b", uri: "u:b" },
-    ];
+    const wanted = [entry("a"), entry("b")];
     expect(await resources.list("s")).toEqual(wanted);
     expect(await resources.templates("s")).toEqual(wanted);
     expect(await resources.prompts("s")).toEqual(wanted);

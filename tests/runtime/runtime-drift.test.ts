@@ -79,6 +79,23 @@ describe("on the first connection", () => {
     expect(await warning.compareWithServer("s")).toBeUndefined();
   });
 
+  test.each([
+    {
+      what: "added where models are offered",
+      offered: { sampling: true },
+      after: [...BEFORE, tool("added")],
+      is: "info",
+    },
+    { what: "added where nothing more is offered", offered: {}, after: [...BEFORE, tool("added")], is: "warning" },
+    { what: "changed where models are offered", offered: { sampling: true }, after: AFTER, is: "warning" },
+  ])("tools $what: $is", async ({ offered, after, is }) => {
+    const { project } = await drifted({}, after);
+    const handlers = { elicitation: async () => ({}), ...("sampling" in offered && { sampling: async () => ({}) }) };
+    const runtime = await project.runtime({ handlers });
+    await runtime.compareWithServer("s");
+    expect(project.notices).toMatchObject([{ code: "tools-drifted", severity: is }]);
+  });
+
   test("a changed member says which one it is", async () => {
     const outputSchema = { type: "object", properties: { a: { type: "string" } } };
     const changes = [

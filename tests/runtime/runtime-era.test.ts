@@ -66,6 +66,23 @@ describe("the compiled era", () => {
     expect((await runtime.call("s", "echo")).text).toBe("{}");
   });
 
+  test("legacy that ignores what comes before initialize, compiled as modern: what helps is said", async () => {
+    const stub = new Stub({ tools: TOOLS });
+    const project = await compiled({ s: stub.entry });
+    editManifest(project, asModern);
+    const runtime = await project.runtime();
+    stub.set({ tools: TOOLS, silent: ["tools/list", "tools/call"] });
+    const { message } = await failure(runtime.call("s", "echo", {}, { timeoutMs: 300 }));
+    expect(message).toContain("no answer within 300 ms");
+    expect(message).toContain("run `pimcp compile --refresh`");
+    // One that has answered before is only slow.
+    stub.set({ tools: TOOLS });
+    await runtime.call("s", "echo");
+    const slow = await failure(runtime.call("s", "hang", {}, { timeoutMs: 300 }));
+    expect(slow.message).toContain("no answer within 300 ms");
+    expect(slow.message).not.toContain("--refresh");
+  });
+
   test("of a server whose entry changed since doesn't count", async () => {
     const stub = new Stub({ tools: TOOLS });
     const project = await compiled({ s: { ...stub.entry } });

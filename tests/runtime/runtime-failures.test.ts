@@ -235,6 +235,22 @@ describe("a server that refuses", () => {
     expect(server.log().filter(({ method }) => method === "tools/call")).toEqual([]);
   });
 
+  test("an answer under another id is no answer, and that it came is said", async () => {
+    const stub = new Stub({ tools: TOOLS, wrongId: 999, wrongIdOn: ["tools/call"] });
+    const runtime = await (await compiled({ s: stub.entry })).runtime();
+    const { message } = await failure(runtime.call("s", "echo", {}, { timeoutMs: 300 }));
+    expect(message).toContain("no answer within 300 ms");
+    expect(message).toContain("sent 1 answer to nothing that was asked");
+  });
+
+  test("an answer that only comes late is no answer to nothing", async () => {
+    const stub = new Stub({ tools: TOOLS, delayMs: { "tools/call": 400 } });
+    const runtime = await (await compiled({ s: stub.entry })).runtime();
+    await failure(runtime.call("s", "echo", {}, { timeoutMs: 200 }));
+    await runtime.call("s", "echo");
+    expect((await failure(runtime.call("s", "hang", {}, { timeoutMs: 700 }))).message).not.toContain("was asked");
+  });
+
   test("a protocol error carries its code", async () => {
     const error = { code: -32050, message: "quota \u001b[31mexceeded", data: { left: 0 } };
     const stub = new Stub({ tools: TOOLS, replies: { "tools/call": { error } } });
@@ -245,8 +261,8 @@ describe("a server that refuses", () => {
   });
 
   test.each<[string, RegExp]>([
-    ["http://127.0.0.1:1/mcp", /unavailable \(network error \(bad port\)\)/],
-    ["http://127.0.0.1:9/mcp", /unavailable \(network error \((?:ECONNREFUSED|bad port)\)\)/],
+    ["http://127.0.0.1:1/mcp", /unavailable \(network error \(ERR_REFUSED_PORT\)\); HTTP clients refuse that port/],
+    ["http://127.0.0.1:9/mcp", /unavailable \(network error \((?:ECONNREFUSED|ERR_REFUSED_PORT)\)\)/],
   ])("an address that can't be reached says why: %s", async (url, wanted) => {
     const project = await compiled({ s: new Stub({ tools: TOOLS }).entry });
     project.servers({ s: { type: "http", url } });

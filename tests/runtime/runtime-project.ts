@@ -4,7 +4,7 @@
  */
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { compile } from "../../compiler/compile.ts";
+import { type CompileOptions, compile } from "../../compiler/compile.ts";
 import { introspect } from "../../compiler/introspect/introspect.ts";
 import { memoryCache } from "../../compiler/stubs/type-source.ts";
 import { loadConfiguration } from "../../runtime/connect/configuration.ts";
@@ -31,7 +31,10 @@ export class RuntimeProject extends Workspace {
   }
 
   /** Compiles both scopes; what it found is returned. */
-  async compileInProcess(env: NodeJS.ProcessEnv = {}): Promise<readonly Diagnostic[]> {
+  async compileInProcess(
+    env: NodeJS.ProcessEnv = {},
+    options: Partial<CompileOptions> = {},
+  ): Promise<readonly Diagnostic[]> {
     const surroundings = { ...this.surroundings, env: { ...this.surroundings.env, ...env } };
     const loaded = await loadConfiguration(surroundings);
     const signal = new AbortController().signal;
@@ -46,6 +49,7 @@ export class RuntimeProject extends Workspace {
       onProgress: () => {},
       introspect: (server) => introspect(server, { ...surroundings, signal }),
       cache: noCache,
+      ...options,
     });
     return [...loaded.diagnostics, ...outcome.diagnostics];
   }

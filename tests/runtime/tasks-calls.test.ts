@@ -188,7 +188,7 @@ describe("time", () => {
   test("an idle connection is kept for the task that is waited for", async () => {
     const { runtime, log } = await project();
     const plan = { workMs: 700, intervalMs: 900 };
-    await (await runtime({ idleMs: 50 })).call("t", "run", { plan });
+    await (await runtime({ idleMs: 1 })).call("t", "run", { plan });
     // One start to compile, one to call.
     expect(log().filter(({ event }) => event === "start")).toHaveLength(2);
   });

@@ -19,6 +19,8 @@ export const START = Date.parse("2026-11-30T12:00:00.000Z");
 export class JumpingClock implements Clock {
   time = START;
   chance = 0;
+  /** Called in every wait, once so many milliseconds of it have passed; may end it. */
+  disturb: { readonly afterMs: number; readonly by: () => void } | undefined;
   /** Milliseconds of each wait that was begun. */
   readonly waits: number[] = [];
 
@@ -32,8 +34,16 @@ export class JumpingClock implements Clock {
 
   async wait(ms: number, signal: AbortSignal): Promise<void> {
     this.waits.push(ms);
+    const end = this.time + ms;
     await new Promise((resolve) => setImmediate(resolve));
-    if (!signal.aborted) this.time += ms;
+    if (signal.aborted) return;
+    if (this.disturb !== undefined && this.disturb.afterMs < ms) {
+      this.time += this.disturb.afterMs;
+      this.disturb.by();
+      if (signal.aborted) return;
+    }
+    // Of several waits at the same time each ends at its own.
+    this.time = Math.max(this.time, end);
   }
 }
 
@@ -85,11 +95,13 @@ export interface FollowScript {
   readonly handle?: Partial<TaskHandle>;
   readonly ask?: FollowOptions["ask"];
   readonly update?: (responses: Said) => Promise<Reply<Said>>;
-  readonly result?: () => Promise<Reply<Said>>;
+  readonly result?: (followed: Followed) => Promise<Reply<Said>>;
   readonly cancel?: Reply<Said>;
   readonly signal?: AbortSignal;
   readonly closing?: AbortSignal;
   readonly onStatus?: (state: TaskState) => void;
+  /** A notice in every wait of the follower's that is longer than this, so many milliseconds into it. */
+  readonly flood?: { readonly afterMs: number; readonly said: Said };
   /** Called at each poll, before it is answered. */
   readonly onPoll?: (count: number, followed: Followed) => void;
 }
@@ -153,7 +165,7 @@ export async function follow(script: FollowScript): Promise<Followed> {
     },
     result() {
       sent.push("result");
-      return script.result?.() ?? ok({ content: [] });
+      return script.result?.(followed) ?? ok({ content: [] });
     },
     onStatus(listener) {
       listeners.add(listener);
@@ -175,6 +187,8 @@ export async function follow(script: FollowScript): Promise<Followed> {
       return outcome;
     },
   };
+  const { flood } = script;
+  if (flood) clock.disturb = { afterMs: flood.afterMs, by: () => notify(flood.said) };
   const outcome = followTask({
     peer,
     record,

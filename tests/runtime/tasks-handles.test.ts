@@ -202,6 +202,42 @@ describe("the folder", () => {
     expect(readdirSync(join(store.folder, "ended"))).toEqual([]);
   });
 
+  test("clears what was put aside a day ago, and leftovers beside what ended", async () => {
+    const now = Date.now();
+    const { store } = storeOf(now);
+    await store.end(handleOf());
+    const name = handleFileName(handleOf());
+    const ended = join(store.folder, "ended");
+    writeFileSync(store.pathOf(handleOf()), "not JSON");
+    utimesSync(store.pathOf(handleOf()), 0, 0);
+    writeFileSync(join(ended, `${name}.0123456789ab.tmp`), "half");
+    writeFileSync(join(ended, handleFileName(handleOf({ taskId: "x" }))), "not JSON");
+    const at = (ms: number) => new HandleStore(join(store.folder, ".."), () => now + ms);
+    await at(2 * 3_600_000).list();
+    // However old the file itself is, it was put aside just now.
+    expect(readdirSync(store.folder).sort()).toEqual([`${name}.unreadable`, "ended"].sort());
+    expect(readdirSync(ended).some((one) => one.endsWith(".tmp"))).toBe(false);
+    await at(25 * 3_600_000).list();
+    expect(readdirSync(store.folder)).toEqual(["ended"]);
+    expect(readdirSync(ended)).toEqual([]);
+  });
+
+  test("one handle is read with the same care as all of them", async () => {
+    const { store } = storeOf();
+    const read = () => store.read(handleOf());
+    expect(await read()).toBeUndefined();
+    await store.write(handleOf());
+    expect(await read()).toEqual({ ok: true, handle: handleOf() });
+    writeFileSync(store.pathOf(handleOf()), writeHandle(handleOf({ taskId: "another" })));
+    expect(await read()).toMatchObject({ ok: false, reason: "it is another task's" });
+    writeFileSync(store.pathOf(handleOf()), `${writeHandle(handleOf())}${" ".repeat(5 * 1024 * 1024)}`);
+    expect(await read()).toMatchObject({ ok: false });
+    rmSync(store.pathOf(handleOf()));
+    symlinkSync("itself", join(store.folder, "itself"));
+    symlinkSync("itself", store.pathOf(handleOf()));
+    expect(await read()).toMatchObject({ ok: false, reason: "it can't be read (ELOOP)" });
+  });
+
   test("keeps few of those that ended, however many there were", async () => {
     const { store } = storeOf();
     for (let n = 0; n < 200; n++) await store.end(handleOf({ taskId: `first-${n}` }));

@@ -1,7 +1,7 @@
 /** What a task asks: each question once, whoever follows the task and however often it is asked about. */
 import { describe, expect, test } from "vitest";
 import { digestOf } from "../../schemas/canonical.ts";
-import { DONE, type FollowScript, follow, missed, type Said } from "./tasks-following.ts";
+import { DONE, type FollowScript, follow, missed, type Said, type Step } from "./tasks-following.ts";
 
 const elicit = (message: string) => ({
   method: "elicitation/create",
@@ -138,6 +138,56 @@ describe("an answer that does not arrive", () => {
     expect(await followed.outcome).toEqual({ kind: "left", failure });
     expect(followed.record.handle.answers).toEqual([]);
   });
+
+  test.each([-32001, -32602])("as the task is gone (%d): it is unknown, not left", async (code) => {
+    const failure = missed("rpc-error", code);
+    const steps: Step[] = [asking({ k1: elicit("Who?") })];
+    let pollsBefore = 0;
+    const { followed } = await answered(steps, {
+      onPoll: (count) => {
+        if (steps[0] !== failure) pollsBefore = count;
+      },
+      update: async () => {
+        steps[0] = failure;
+        return { ok: false, failure };
+      },
+    });
+    expect(await followed.outcome).toEqual({ kind: "unknown", failure });
+    // Asked about once more where the code may mean the answer, and not sooner than the server wants to be.
+    expect(followed.polls.slice(pollsBefore)).toEqual(code === -32602 ? [1000 * (pollsBefore + 1)] : []);
+  });
+});
+
+describe("an answer that is refused with a code that may mean the task", () => {
+  const failure = missed("rpc-error", -32602);
+
+  test("because the task has ended: its result is what counts", async () => {
+    const steps: Step[] = [asking({ k1: elicit("Who?") })];
+    const { followed } = await answered(steps, {
+      update: async () => {
+        steps[0] = DONE;
+        return { ok: false, failure };
+      },
+    });
+    expect(await followed.outcome).toMatchObject({ kind: "result" });
+    expect(followed.sent).toHaveLength(1);
+  });
+
+  test("to a caller that gives up meanwhile: the task is cancelled, and the answer kept", async () => {
+    const abort = new AbortController();
+    let isRefused = false;
+    const { followed } = await answered([asking({ k1: elicit("Who?") })], {
+      signal: abort.signal,
+      update: async () => {
+        isRefused = true;
+        return { ok: false, failure };
+      },
+      onPoll: () => isRefused && abort.abort(),
+    });
+    expect(await followed.outcome).toEqual({ kind: "given-up" });
+    expect(followed.sent.map((one) => one.split(" ")[0])).toEqual(["update", "cancel"]);
+    expect(followed.record.handle.answers).toHaveLength(1);
+  });
 });
 
 describe("a server that gets it wrong", () => {
@@ -160,6 +210,7 @@ describe("a server that gets it wrong", () => {
       /nothing a client can be asked/,
     ],
     ["nests its question without end", [asking({ k1: deep })], /nested too deeply/],
+    ["names its question without end", [asking({ ["k".repeat(1001)]: elicit("A?") })], /a key of 1001 characters/],
     [
       "asks without end",
       [asking(Object.fromEntries(Array.from({ length: 201 }, (_, n) => [`k${n}`, elicit("?")])))],

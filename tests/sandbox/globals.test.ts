@@ -1,6 +1,6 @@
 /** Every global and limit of Pi's `docs/codemode.md`, in the order of that page. */
 import { describe, expect, test } from "vitest";
-import { PNG, sandboxOf, sleep, texts } from "./sandbox.ts";
+import { hostOf, PNG, sandboxOf, sleep, texts } from "./sandbox.ts";
 
 const signals: AbortSignal[] = [];
 const sandbox = sandboxOf(
@@ -237,4 +237,12 @@ test("a host that fails to answer is an error of the script", async () => {
     ok: false,
     error: { kind: "script", message: "torn" },
   });
+});
+
+test("a run with a host of its own reaches that one; one with a wrong name keeps no thread", async () => {
+  const alone = sandboxOf({}, { workers: 1 });
+  const host = (name: string) => hostOf({}, { [name]: () => "theirs" });
+  await expect(alone.run("return 1", { host: host("a b") })).rejects.toThrow(TypeError);
+  expect(await alone.run("return await own()", { host: host("own") })).toMatchObject({ ok: true, value: "theirs" });
+  expect(await alone.run("return typeof own")).toMatchObject({ ok: true, value: "undefined" });
 });

@@ -44,6 +44,24 @@ test("a failed script keeps its output, and says what it had done", async () => 
   expect(blocks[1]).toContain("Tool calls made before the failure (they are not undone): echo (ok)");
 });
 
+test("an error is cut too, whoever wrote it, and calls of one kind are counted", async () => {
+  const long = [
+    'throw new Error("start" + "x".repeat(1e6))',
+    'const e = new Error("start"); e.stack = "script:1:1\\n".repeat(1e5); throw e',
+    'const e = new Error("end"); e.name = "start" + "n".repeat(1e6); throw e',
+    'throw { start: "y".repeat(1e6) }',
+  ];
+  for (const source of long) {
+    const { blocks } = await blocksOf(`for (let n = 0; n < 300; n++) await tools.echo({});\n${source}`);
+    const text = blocks.join("");
+    expect(text.length).toBeLessThan(10_000);
+    expect(text).toContain("start");
+    expect(text).toMatch(/\(they are not undone\): 300 × echo \(ok\)/);
+    const path = /\[Full output: (\S+)/.exec(text)?.[1];
+    expect(readFileSync(path!, "utf8").length).toBeGreaterThan(1e6);
+  }
+});
+
 test("past 10,000 tokens the start and the end are shown, and the file has all", async () => {
   const { blocks, shown } = await blocksOf('text("start" + "x".repeat(100000) + "end"); console.log("line")');
   const [item] = shown.items;

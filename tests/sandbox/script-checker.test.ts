@@ -5,6 +5,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import type * as Checker from "../../runtime/sandbox/script-checker.ts";
 import { layerArtifacts } from "../../schemas/artifacts/layer.ts";
 import type { ToolTable } from "../../schemas/artifacts/tool-table.ts";
+import type { CheckedTool } from "../../schemas/script-finding.ts";
 import { openSpec } from "../artifacts-builder.ts";
 import { scratchFolder } from "../scratch.ts";
 
@@ -40,6 +41,17 @@ function tableWith(more: number): ToolTable {
 const table = tableWith(20);
 const checker = createScriptChecker();
 afterAll(() => checker.close());
+
+test("a script nested too deep is refused, and the next one is read", async () => {
+  const deep = `tools; const a: number = ${"(".repeat(20_000)}1${")".repeat(20_000)}`;
+  const { findings } = await checker.checkScript({ source: deep, table });
+  expect(forbidsRunning(findings, "warn")).toBe(true);
+  expect(findings[0]).toMatchObject({ kind: "syntax", message: expect.stringContaining("nested too deep") });
+  expect(await checker.checkScript({ source: "tools; const a: number = 1", table })).toMatchObject({
+    findings: [],
+    js: "tools; const a         = 1",
+  });
+});
 
 describe("findings", () => {
   test.each([
@@ -100,6 +112,45 @@ describe("findings", () => {
     expect((await checker.checkScript({ source: misspelt, table, host })).findings).toMatchObject([
       { suggestion: "bash" },
     ]);
+  });
+
+  test("a host's tools by their schemas are known, before the table's and whatever their names", async () => {
+    const sum = {
+      name: "sum",
+      inputSchema: closed({ a: TEXT }, ["a"]),
+      outputSchema: TEXT,
+      resolvesTo: "value",
+    } as const;
+    const endless: { properties?: object } = {};
+    endless.properties = { endless };
+    const schemas = new Map<string, CheckedTool>([
+      ["sum", sum],
+      ["my-tool", { name: "my-tool", resolvesTo: "value" } as const],
+      ["odd", { ...sum, name: "odd", inputSchema: { ...sum.inputSchema, toText: () => "" } }],
+      ["endless", { name: "endless", inputSchema: endless }],
+      ["mcp__github__create_issue", { ...sum, name: "mcp__github__create_issue" }],
+    ]);
+    const told = async (source: string) => (await checker.checkScript({ source, table, host: { schemas } })).findings;
+    expect(await told(`return (await tools.sum({ a: "x" })).trim() + (await tools["my-tool"]()).b`)).toEqual([]);
+    expect(await told(`return tools.mcp__github__create_issue({ a: "x" })`)).toEqual([]);
+    expect(await told(`return [tools.odd({ a: "x" }), tools.endless({ b: 1 }), (await tools.endless()).c]`)).toEqual(
+      [],
+    );
+    expect(await told(`return tools.sum({})`)).toMatchObject([{ severity: "error" }]);
+    expect(await told(`return tools.smu({ a: "x" })`)).toMatchObject([{ suggestion: "sum" }]);
+  });
+
+  test("a tool's declaration is written in full", async () => {
+    const tool = {
+      name: "sum",
+      inputSchema: closed({ a: TEXT }, ["a"]),
+      outputSchema: TEXT,
+      resolvesTo: "value",
+    } as const;
+    expect(await checker.declare(tool)).toBe("sum(args: {a: string}): Promise<string>;");
+    expect(await checker.declare({ ...tool, description: "Adds" })).toBe(
+      "// Adds\nsum(args: {a: string}): Promise<string>;",
+    );
   });
 });
 
@@ -186,6 +237,14 @@ describe("the thread", () => {
     await own.close();
   });
 
+  test("a thread that was warmed for nothing ends", async () => {
+    const ended = new Promise<void>((resolve) => {
+      process.once("worker", (worker) => worker.once("exit", () => resolve()));
+    });
+    createScriptChecker({ idleMs: 1 }).warm();
+    await ended;
+  });
+
   test("without the compiler scripts are stripped and run unchecked", async () => {
     const folder = scratchFolder();
     cpSync(dist, join(folder, "dist"), { recursive: true });
@@ -195,10 +254,11 @@ describe("the thread", () => {
     const alone = (await import(join(folder, "dist/runtime/sandbox/script-checker.js"))) as typeof Checker;
     const lone = alone.createScriptChecker();
     const source = "return tools.nothing_there() as string";
-    const want = { js: "return tools.nothing_there()          ", findings: [], checked: false };
+    const want = { js: "return tools.nothing_there()          ", findings: [], checked: false, absent: true };
     expect(await lone.checkScript({ source, table })).toEqual(want);
     const { findings } = await lone.checkScript({ source: "tools.x(1);\nenum A { B }", table });
     expect(findings).toMatchObject([{ kind: "syntax", line: 2, column: 1 }]);
+    expect(await lone.declare({ name: "a" })).toBeUndefined();
     await lone.close();
   });
 });

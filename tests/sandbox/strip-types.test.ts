@@ -118,4 +118,23 @@ describe("what can't be erased says where", () => {
     expect(`${line}:${column} ${message}`).toBe(want);
     expect({ severity, kind }).toEqual({ severity: "error", kind: "syntax" });
   });
+
+  const DEEP = `${"(".repeat(20_000)}1${")".repeat(20_000)}`;
+  test("nesting that no parser's stack holds is told, and the next script is read", async () => {
+    for (const source of [`return ${DEEP}`, `const a: number = ${DEEP}`]) {
+      expect(isPlainJavaScript(source)).toBe(false);
+      expect(await stripTypes(source)).toMatchObject({
+        ok: false,
+        finding: { message: expect.stringContaining("nested too deep") },
+      });
+      expect(await stripped("const a: number = 1")).toBe("const a         = 1");
+    }
+  });
+});
+
+test("a script of very many types is read in time that grows with its length alone", { timeout: 20_000 }, async () => {
+  const count = 60_000;
+  const js = await stripped("n = 1\ntype A = 1;".repeat(count));
+  expect(js.split(";")).toHaveLength(count + 1);
+  expect(js.length).toBe("n = 1\ntype A = 1;".length * count);
 });

@@ -2,7 +2,7 @@
  * A server that asks its client back during a call. By default of the 2025 era, by requests of its own; with ERA=modern of
  * 2026-07-28, by `input_required` results. Both have `greet` (asks for a name), `form` (asks with the `schema` and
  * `message` of its arguments, and gives the answer back as JSON) and `visit` (URL mode, with the `url` of its arguments). Of
- * 2025 alone: `roots`, `sample`, `pair` (two forms at once), `visit_first` (error -32042 until it is called again).
+ * 2025 alone: `roots`, `sample`, `nag` (asks without end), `pair` (two forms at once), `visit_first` (error -32042 until it is called again).
  * With LOG, each message received is a line of that file.
  */
 import { appendFileSync } from "node:fs";
@@ -39,6 +39,9 @@ async function legacy() {
           ["First?", "Second?"].map((message) => ask("elicitation/create", { message, requestedSchema })),
         ),
       ),
+    nag: async () => {
+      for (;;) await server.elicitInput({ message: "Who is there?", requestedSchema });
+    },
     visit: async ({ url = "https://example.com/visit" }) => {
       const answer = await ask("elicitation/create", {
         mode: "url",
@@ -57,13 +60,12 @@ async function legacy() {
       ];
       throw Object.assign(new Error("visit first"), { code: -32042, data: { elicitations } });
     },
-    sample: async () =>
-      text(
-        await server.createMessage({
-          messages: [{ role: "user", content: { type: "text", text: "6 times 7?" } }],
-          maxTokens: 10,
-        }),
-      ),
+    sample: async ({ request }) => {
+      const messages = [{ role: "user", content: { type: "text", text: "6 times 7?" } }];
+      // Not `createMessage`, which refuses what a client didn't offer before it is sent.
+      if (request) return text(await ask("sampling/createMessage", { messages, maxTokens: 10, ...request }));
+      return text(await server.createMessage({ messages, maxTokens: 10 }));
+    },
   };
   server.setRequestHandler(ListToolsRequestSchema, () => ({
     tools: Object.keys(tools).map((name) => ({ name, inputSchema: { type: "object" } })),

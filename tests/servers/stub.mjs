@@ -92,7 +92,10 @@ async function handle(message, send, o) {
       if (o.resources) return { result: { ...complete, resources: [], ttlMs: 0, cacheScope: "private" } };
       break;
     case "prompts/list":
-      if (o.prompts) return { result: { ...complete, prompts: [], ttlMs: 0, cacheScope: "private" } };
+      if (o.prompts) {
+        const prompts = Array.isArray(o.prompts) ? o.prompts : [];
+        return { result: { ...complete, prompts, ttlMs: 0, cacheScope: "private", ...o.promptsMeta } };
+      }
       break;
     case "tools/call":
       return callTool(message, send, complete);
@@ -148,6 +151,9 @@ async function callTool(message, send, complete) {
     case "list_changed":
       send({ method: "notifications/tools/list_changed" });
       return text("sent");
+    case "log":
+      send({ method: "notifications/message", params: args });
+      return text("logged");
     default:
       return text(JSON.stringify(args));
   }

@@ -1,13 +1,17 @@
 /**
  * The `fetch` with which metadata is read and tokens are asked for. Where to is said by documents of strangers, so it goes
- * over https alone (plain http on loopback, or to the server's own origin for a document), follows no redirect that
- * leaves an origin, waits 15 s, and reads 1 MiB. Failures to reach anyone become `AuthError`s; the caller's own
+ * over https alone (plain http to the server's own origin for a document, and to this machine where the server is here or
+ * the configuration says so: nobody elsewhere has us ask what only we can reach), follows no redirect that leaves an
+ * origin, waits 15 s, and reads 1 MiB. Failures to reach anyone become `AuthError`s; the caller's own
  * signal ends a wait of the caller, never a request, whose answer may hold the only copy of a token.
  */
+import { isLoopback, isSecureAddress } from "../../../schemas/config/secure-address.ts";
+import type { OAuthSettings } from "../../../schemas/config/server-config.ts";
 import { jsonIn } from "../../../schemas/json.ts";
 import { isRecord } from "../../../schemas/record.ts";
 import { BodyTooLongError } from "../failure.ts";
 import { type Fetch, withText } from "../http-fetch.ts";
+import { redirectNote, redirectOf } from "../redirect.ts";
 import { AuthError, OVERRIDE_HINT } from "./auth-error.ts";
 
 const TIMEOUT_MS = 15_000;
@@ -18,45 +22,43 @@ export interface AuthFetchOptions {
   readonly fetch?: Fetch | undefined;
   /** The MCP server's own address: it may be plain http because its owner said so. */
   readonly server: URL;
+  readonly oauth?: OAuthSettings | undefined;
   /** Called with every secret that is sent or comes back, before anyone else sees it. */
   readonly learn: (secret: string) => void;
 }
 
-export function authFetch({ fetch: underlying = fetch, server, learn }: AuthFetchOptions): Fetch {
+export function authFetch({ fetch: underlying = fetch, server, oauth = {}, learn }: AuthFetchOptions): Fetch {
   return async (input, init = {}) => {
     let url = new URL(input);
     const method = (init.method ?? "GET").toUpperCase();
     for (const secret of secretsSent(init)) learn(secret);
     for (let redirects = 0; ; redirects++) {
-      checkAddress(url, server, method);
+      checkAddress(url, server, oauth, method);
       const response = await ask(underlying, url, init);
-      const target = redirectOf(response, url);
-      if (target === undefined || init.redirect === "manual") return whole(response, url, learn);
+      const redirect = redirectOf(response, url, method);
+      if (redirect === undefined || init.redirect === "manual") return whole(response, url, learn);
       await response.body?.cancel();
       if (redirects === MAX_REDIRECTS) throw failed(`${place(url)} redirects without end`);
-      if (target.origin !== url.origin || (method !== "GET" && response.status < 307)) {
-        throw failed(`${place(url)} redirects to ${place(target)}, which is not followed`);
+      if (redirect.kind === "nowhere" || redirect.url.origin !== url.origin || !redirect.keepsRequest) {
+        throw failed(`${place(url)} ${redirectNote(redirect)}`);
       }
-      url = target;
+      url = redirect.url;
     }
   };
 }
 
-/** Whether an address is one to send credentials or a person to. */
-export function isSecure(url: URL): boolean {
-  return url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url));
+/** What is wrong with an address that a stranger's document gives us to send something or somebody to; undefined where nothing is. */
+export function addressFault(url: URL, server: URL, oauth: OAuthSettings): string | undefined {
+  if (!isSecureAddress(url)) return "is not https";
+  const named = [oauth.authServerMetadataUrl, oauth.issuer, oauth.idpIssuer, oauth.idpTokenEndpoint];
+  const ours = [server, ...named.filter((text) => URL.canParse(text ?? "")).map((text) => new URL(text!))];
+  return isLoopback(url) && !ours.some(isLoopback) ? "is on this machine, and the server is not" : undefined;
 }
 
-export function isLoopback({ hostname }: URL): boolean {
-  return (
-    hostname === "localhost" || hostname === "127.0.0.1" || hostname === "[::1]" || hostname.endsWith(".localhost")
-  );
-}
-
-function checkAddress(url: URL, server: URL, method: string): void {
-  if (isSecure(url)) return;
+function checkAddress(url: URL, server: URL, oauth: OAuthSettings, method: string): void {
   if (method === "GET" && url.protocol === "http:" && url.origin === server.origin) return;
-  throw failed(`the address ${place(url)} is neither https nor on this machine`);
+  const fault = addressFault(url, server, oauth);
+  if (fault !== undefined) throw failed(`the address ${place(url)} ${fault}`);
 }
 
 async function ask(underlying: Fetch, url: URL, init: RequestInit): Promise<Response> {
@@ -65,12 +67,6 @@ async function ask(underlying: Fetch, url: URL, init: RequestInit): Promise<Resp
   } catch (cause) {
     throw unreachable(url, cause);
   }
-}
-
-function redirectOf(response: Response, from: URL): URL | undefined {
-  if (response.status < 300 || response.status > 399) return undefined;
-  const location = response.headers.get("location");
-  return location !== null && URL.canParse(location, from.href) ? new URL(location, from) : undefined;
 }
 
 /** The answer with its body read, so that nothing that reads it later can wait or overflow. */
@@ -109,7 +105,9 @@ function secretsSent({ body, headers }: RequestInit): string[] {
   const params = typeof body === "string" || body instanceof URLSearchParams ? new URLSearchParams(body) : undefined;
   const found = SECRET_PARAMETERS.flatMap((name) => params?.getAll(name) ?? []);
   const [, basic] = /^Basic (\S+)$/i.exec(new Headers(headers).get("authorization") ?? "") ?? [];
-  return basic === undefined ? found : [...found, basic];
+  if (basic === undefined) return found;
+  const pair = Buffer.from(basic, "base64").toString("utf8");
+  return [...found, basic, pair.slice(pair.indexOf(":") + 1)];
 }
 
 function secretsReceived(text: string): string[] {

@@ -4,10 +4,10 @@
  * tool can be refreshed by the other. A client belongs to one issuer and is never shown to another.
  */
 import { createHash } from "node:crypto";
+import { isLoopback } from "../../../schemas/config/secure-address.ts";
 import type { OAuthSettings } from "../../../schemas/config/server-config.ts";
 import type { AuthContext } from "./auth-context.ts";
 import { AuthError } from "./auth-error.ts";
-import { isLoopback } from "./auth-fetch.ts";
 import { type AuthorizationServer, isSameIssuer, placeOf } from "./discover.ts";
 import { oauthFailure } from "./oauth-failure.ts";
 import type { Credentials, StoredClient } from "./store-file.ts";
@@ -59,7 +59,10 @@ export async function clientFor(
 ): Promise<ClientIdentity> {
   const { oauth, server } = context;
   const configured = configuredClient(oauth, as);
-  if (configured !== undefined) return { ...configured, redirectUrl };
+  if (configured !== undefined) {
+    if (oauth.clientSecret !== undefined) assertSameIssuer(oauth, as, stored);
+    return { ...configured, redirectUrl };
+  }
   const registered = stored && registeredClient(as, stored);
   const fits = registered?.client.redirect_uris?.includes(redirectUrl) === true;
   if (registered !== undefined && fits && oauth.clientRegistration !== "cimd") return { ...registered, redirectUrl };
@@ -90,6 +93,21 @@ export function configuredClient(
   }
   const secret = clientSecret === undefined ? {} : { client_secret: clientSecret };
   return { client: { client_id: clientId, ...secret, issuer: as.issuer }, origin: "configured" };
+}
+
+/** The server says who is sent the configured secret: where the configuration doesn't, the first sign-in settled it. */
+function assertSameIssuer(
+  { issuer, authServerMetadataUrl }: OAuthSettings,
+  as: AuthorizationServer,
+  stored: Credentials | undefined,
+): void {
+  const before = stored?.tokens?.issuer ?? issuerOf(stored?.discovery);
+  if (before === undefined || issuer !== undefined || authServerMetadataUrl !== undefined) return;
+  if (isSameIssuer(before, as.issuer)) return;
+  const message = `the server now names the authorization server ${placeOf(as)}, which oauth.clientSecret was never sent to`;
+  throw new AuthError("sign-in-failed", message, {
+    notes: ["if that is right, set oauth.issuer to it, or sign out first"],
+  });
 }
 
 function registeredClient(

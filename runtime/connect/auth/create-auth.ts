@@ -13,6 +13,7 @@ import { authFetch } from "./auth-fetch.ts";
 import { authorizedFetch } from "./authorized-fetch.ts";
 import type { Interactive } from "./interactive.ts";
 import { MachineSource } from "./machine-source.ts";
+import { PiLoginSource, type ProviderToken, storedLogins } from "./pi-login.ts";
 import type { CredentialStore } from "./store.ts";
 import { credentialKey } from "./store-file.ts";
 import { credentialStore } from "./store-keyring.ts";
@@ -24,8 +25,10 @@ export interface AuthOptions {
   /** How a person signs in. Without it a server that wants that fails with `sign-in-needed`. */
   readonly interactive?: Interactive | undefined;
   /** Where new sign-ins are kept; default where the last one to that server was, else the file. */
-  readonly signIns?: "keyring" | undefined;
+  readonly signIns?: "file" | "keyring" | undefined;
   readonly store?: CredentialStore | undefined;
+  /** Tokens of Pi's logins; default those that its `auth.json` holds. */
+  readonly providerToken?: ProviderToken | undefined;
   /** Milliseconds since the epoch. */
   readonly now?: (() => number) | undefined;
 }
@@ -53,7 +56,8 @@ export function createAuth(options: AuthOptions): Auth {
   /** A connection that is renewed keeps its tokens. */
   const bySettings = new WeakMap<ResolvedServer, TokenSource>();
   const hook = async (config: ServerConfig, resolved: ResolvedServer, fetch?: Fetch) => {
-    if (resolved.kind !== "http" || hasAuthorization(resolved)) return undefined;
+    if (resolved.kind !== "http" || (hasAuthorization(resolved) && resolved.authProvider === undefined))
+      return undefined;
     const source = bySettings.get(resolved) ?? sourceFor(config, resolved, options, fetch);
     bySettings.set(resolved, source);
     // Only those that are at work are waited for; the others are forgotten with their connections.
@@ -102,7 +106,7 @@ export async function authContext(
     server,
     oauth,
     store: openStore(options),
-    fetch: authFetch({ fetch, server, learn: (secret) => learnSecret(resolved, secret) }),
+    fetch: authFetch({ fetch, server, oauth, learn: (secret) => learnSecret(resolved, secret) }),
     now: options.now ?? Date.now,
   };
 }
@@ -117,13 +121,18 @@ function sourceFor(config: ServerConfig, resolved: ResolvedHttp, options: AuthOp
     loading ??= authContext(config, resolved, options, fetch);
     return loading;
   };
+  const learn = (secret: string) => learnSecret(resolved, secret);
+  if (resolved.authProvider !== undefined) {
+    const { providerToken = storedLogins(options.agentDir, options.now) } = options;
+    return new PiLoginSource(resolved.authProvider, providerToken, learn);
+  }
   const { grant = "authorization-code" } = resolved.oauth ?? {};
   if (grant !== "authorization-code") return new MachineSource(context);
   return new StoredSource({
     key: credentialKey(config.name, resolved.url),
     store: openStore(options),
     now: options.now ?? Date.now,
-    learn: (secret) => learnSecret(resolved, secret),
+    learn,
     interactive: options.interactive,
     context,
   });

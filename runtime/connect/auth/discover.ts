@@ -8,9 +8,10 @@ import type * as Sdk from "@modelcontextprotocol/client";
 import { isRecord } from "../../../schemas/record.ts";
 import type { Fetch } from "../http-fetch.ts";
 import { printableLine } from "../redact.ts";
+import { redirectOf } from "../redirect.ts";
 import type { AuthContext } from "./auth-context.ts";
 import { AuthError } from "./auth-error.ts";
-import { isSecure, place } from "./auth-fetch.ts";
+import { addressFault, place } from "./auth-fetch.ts";
 import { oauthFailure } from "./oauth-failure.ts";
 import type { StoredDiscovery } from "./store-file.ts";
 
@@ -30,7 +31,7 @@ const OVERRIDE = "set oauth.authServerMetadataUrl to the metadata document of th
 
 /** Asks afresh: a server may have moved to another authorization server. */
 export async function discover(context: AuthContext, resourceMetadataUrl?: URL): Promise<AuthorizationServer> {
-  const { oauth, server, sdk } = context;
+  const { oauth, server } = context;
   const resourceMetadata = await readResourceMetadata(context, resourceMetadataUrl);
   if (oauth.authServerMetadataUrl !== undefined)
     return configured(context, oauth.authServerMetadataUrl, resourceMetadata);
@@ -46,7 +47,7 @@ export async function discover(context: AuthContext, resourceMetadataUrl?: URL):
     ...(resourceMetadata && { resourceMetadata }),
     ...(resourceMetadataUrl && { resourceMetadataUrl: resourceMetadataUrl.href }),
   } as StoredDiscovery;
-  return checked(sdk, { url, metadata, resourceMetadata, discovery, server });
+  return checked(context, { url, metadata, resourceMetadata, discovery });
 }
 
 /** The authorization server that stored tokens came from; undefined where that isn't known. Asks only what isn't stored. */
@@ -54,7 +55,7 @@ export async function rediscover(
   context: AuthContext,
   stored: StoredDiscovery | undefined,
 ): Promise<AuthorizationServer | undefined> {
-  const { oauth, server, sdk } = context;
+  const { oauth } = context;
   const resourceMetadata = stored?.resourceMetadata as Sdk.OAuthProtectedResourceMetadata | undefined;
   if (oauth.authServerMetadataUrl !== undefined)
     return configured(context, oauth.authServerMetadataUrl, resourceMetadata);
@@ -62,7 +63,7 @@ export async function rediscover(
   const url = stored.authorizationServerUrl;
   const known = stored.authorizationServerMetadata as Sdk.AuthorizationServerMetadata | undefined;
   const metadata = known ?? (await readMetadata(context, url));
-  return checked(sdk, { url, metadata, resourceMetadata, discovery: stored, server });
+  return checked(context, { url, metadata, resourceMetadata, discovery: stored });
 }
 
 async function configured(
@@ -82,7 +83,7 @@ async function configured(
     );
   }
   const found = { url: document.issuer, metadata: document, resourceMetadata, discovery: undefined };
-  return checked(context.sdk, { ...found, server: context.server });
+  return checked(context, found);
 }
 
 function isServerMetadata(document: unknown): document is Sdk.AuthorizationServerMetadata {
@@ -98,17 +99,17 @@ async function readResourceMetadata(
   { sdk, server, fetch, oauth }: AuthContext,
   resourceMetadataUrl: URL | undefined,
 ): Promise<Sdk.OAuthProtectedResourceMetadata | undefined> {
-  let status = 0;
+  let redirects = false;
   const noting: Fetch = async (url, init) => {
     const response = await fetch(url, init);
-    status = response.status;
+    redirects = redirectOf(response, url, "GET") !== undefined;
     return response;
   };
   try {
     const options = resourceMetadataUrl && { resourceMetadataUrl };
     return await sdk.discoverOAuthProtectedResourceMetadata(server, options, noting);
   } catch (error) {
-    if (isMissing(error) && (status < 300 || status > 399)) return undefined;
+    if (isMissing(error) && !redirects) return undefined;
     const failure = oauthFailure(sdk, error, "reading the server's protected resource metadata");
     if (oauth.authServerMetadataUrl !== undefined && failure.code !== "server-unavailable") return undefined;
     throw isMissing(error)
@@ -133,17 +134,16 @@ async function readMetadata(
   }
 }
 
-type Found = Pick<AuthorizationServer, "url" | "metadata" | "resourceMetadata" | "discovery"> & {
-  readonly server: URL;
-};
+type Found = Pick<AuthorizationServer, "url" | "metadata" | "resourceMetadata" | "discovery">;
 
-function checked(sdk: typeof Sdk, { server, ...found }: Found): AuthorizationServer {
+function checked({ sdk, server, oauth }: AuthContext, found: Found): AuthorizationServer {
   const { metadata, resourceMetadata, url } = found;
   for (const name of ["authorization_endpoint", "token_endpoint", "registration_endpoint"] as const) {
     const endpoint = metadata?.[name];
-    if (endpoint !== undefined && !(URL.canParse(String(endpoint)) && isSecure(new URL(String(endpoint))))) {
-      throw failed(`the authorization server's ${name} is not an https address`);
-    }
+    if (endpoint === undefined) continue;
+    const text = String(endpoint);
+    const fault = URL.canParse(text) ? addressFault(new URL(text), server, oauth) : "is not https";
+    if (fault !== undefined) throw failed(`the authorization server's ${name} ${fault}`);
   }
   const resource = resourceMetadata?.resource;
   if (resource !== undefined && !isOwnResource(sdk, server, resource)) {

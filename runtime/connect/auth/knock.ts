@@ -4,16 +4,17 @@
  * they say then names the scopes that are needed. Signing is the business of the `fetch` it is given.
  */
 import { CLIENT_INFO } from "../connect-task.ts";
-import type { Fetch } from "../http-fetch.ts";
+import { type Fetch, readStart } from "../http-fetch.ts";
 import { MODERN_VERSION, requestMeta } from "../probe.ts";
+import { isRedirectStatus, redirectNote, redirectOf } from "../redirect.ts";
 
 export interface Reception {
   readonly status: number;
-  /** The start of a refusal's body; empty otherwise. */
+  /** The start of a refusal's body, or where it redirects to; empty otherwise. */
   readonly text: string;
 }
 
-const MAX_ERROR_CHARACTERS = 10_000;
+const MAX_ERROR_BYTES = 10_000;
 const LEGACY_VERSION = "2025-11-25";
 
 /** A refusal where the server refused, else how it took the greeting. */
@@ -27,12 +28,16 @@ export async function knock(fetch: Fetch, url: URL, signal: AbortSignal | undefi
     });
     const { status } = response;
     const session = response.headers.get("mcp-session-id");
-    const text = response.ok ? "" : (await response.text()).slice(0, MAX_ERROR_CHARACTERS);
+    const redirect = redirectOf(response, url, "POST");
+    const said = redirect && redirectNote(redirect);
+    const hasText = said === undefined && !response.ok && response.body !== null;
+    const text = said ?? (hasText ? await readStart(response.body, MAX_ERROR_BYTES) : "");
     await response.body?.cancel().catch(() => undefined);
     return { status, text, session };
   };
   const params = { protocolVersion: LEGACY_VERSION, capabilities: {}, clientInfo: CLIENT_INFO };
   const { session, ...greeting } = await ask("initialize", params);
+  if (isRedirectStatus(greeting.status)) return greeting;
   if (greeting.status >= 400) {
     // A server of 2026-07-28 alone knows no greeting.
     const _meta = requestMeta(MODERN_VERSION, { clientInfo: CLIENT_INFO, capabilities: {} });

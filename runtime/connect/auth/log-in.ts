@@ -7,6 +7,7 @@ import type { Diagnostic } from "../../../schemas/diagnostic.ts";
 import { failureDiagnostic, failureOf, RefusedPostError } from "../failure.ts";
 import type { Fetch } from "../http-fetch.ts";
 import { originFetch } from "../origin-fetch.ts";
+import { isRedirectStatus } from "../redirect.ts";
 import type { ResolvedHttp } from "../resolve.ts";
 import type { AccessToken, AuthContext, Challenge, TokenSource } from "./auth-context.ts";
 import { authorizedFetch } from "./authorized-fetch.ts";
@@ -35,6 +36,9 @@ export type LogInOutcome =
       readonly expiresAt?: number | undefined;
       /** It can be renewed without a person. */
       readonly isRenewable: boolean;
+      readonly store: "file" | "keyring";
+      /** Tokens of an earlier sign-in, which nobody uses any more, could not be deleted from the system's keyring. */
+      readonly isLeftInKeyring: boolean;
     }
   /** The server takes requests without a token, and names no authorization server. */
   | { readonly kind: "not-needed" }
@@ -54,6 +58,7 @@ export async function logIn(
   try {
     const { status, text } = await knock(signed, resolved.url, options.signal);
     const isSignedIn = source.credentials !== undefined;
+    if (isRedirectStatus(status)) throw new RefusedPostError(status, text);
     // A server may show its tools to everybody and ask for a token when one is called.
     if (!isSignedIn && (await namesAuthorizationServer(context))) await source.signIn({ dpop: false });
     else if (isSignedIn ? status === 403 : status >= 400) throw new RefusedPostError(status, text);
@@ -69,6 +74,7 @@ export async function logIn(
     scope: credentials.tokens?.scope,
     expiresAt: credentials.tokensExpireAt,
     isRenewable: credentials.tokens?.refresh_token !== undefined,
+    ...(await context.store.whereabouts(context.key)),
   };
 }
 

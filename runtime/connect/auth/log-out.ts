@@ -1,8 +1,9 @@
 /**
  * `pimcp logout`: removes what is stored of one server's sign-in, and of no other's. Where the authorization server takes
  * revocations (RFC 7009) it is told first, so that the tokens are worth nothing to whoever may have copied them; that it
- * can't be told keeps nobody signed in.
+ * can't be told keeps nobody signed in, and neither does a keyring that is gone or locked.
  */
+import { isSecureAddress } from "../../../schemas/config/secure-address.ts";
 import type { ServerConfig } from "../../../schemas/config/server-config.ts";
 import type { Diagnostic } from "../../../schemas/diagnostic.ts";
 import { failureDiagnostic, failureOf } from "../failure.ts";
@@ -11,11 +12,11 @@ import { printableLine, redact } from "../redact.ts";
 import type { ResolvedHttp } from "../resolve.ts";
 import type { AuthContext } from "./auth-context.ts";
 import { AuthError } from "./auth-error.ts";
-import { isSecure } from "./auth-fetch.ts";
-import { clientInformation, knownClient } from "./client.ts";
+import { knownClient } from "./client.ts";
+import { type ClientProof, provingClient } from "./client-proof.ts";
 import { type AuthOptions, authContext } from "./create-auth.ts";
 import { type AuthorizationServer, rediscover } from "./discover.ts";
-import type { Credentials, StoredClient } from "./store-file.ts";
+import type { Credentials } from "./store-file.ts";
 
 export type LogOutOutcome =
   | {
@@ -24,6 +25,8 @@ export type LogOutOutcome =
       readonly revoked: "yes" | "not-offered" | "failed";
       /** Why not, where that failed. */
       readonly reason?: string;
+      /** Why tokens that nobody uses any more are still in the system's keyring, where they are. */
+      readonly leftInKeyring?: string;
     }
   /** There was nothing to remove. */
   | { readonly kind: "not-signed-in" }
@@ -42,11 +45,16 @@ export async function logOut(
     return await store.withRefreshLock<LogOutOutcome>(
       key,
       async () => {
-        const stored = await store.read(key);
+        const stored = await orError(store.read(key));
         if (stored === undefined) return { kind: "not-signed-in" };
-        const revocation = await revoke(context, stored, resolved.secrets);
-        await store.update(key, () => undefined);
-        return { kind: "signed-out", ...revocation };
+        const said = (error: AuthError) => printableLine(redact(error.message, resolved.secrets));
+        const revocation: Revocation =
+          stored instanceof AuthError
+            ? { revoked: "failed", reason: said(stored) }
+            : await revoke(context, stored, resolved.secrets);
+        // Where it was the file that couldn't be read, this rejects.
+        const left = await store.remove(key);
+        return { kind: "signed-out", ...revocation, ...(left && { leftInKeyring: said(left) }) };
       },
       async () => undefined,
     );
@@ -56,7 +64,16 @@ export async function logOut(
   }
 }
 
-type Revocation = Omit<Extract<LogOutOutcome, { kind: "signed-out" }>, "kind">;
+async function orError<T>(reading: Promise<T>): Promise<T | AuthError> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (error instanceof AuthError) return error;
+    throw error;
+  }
+}
+
+type Revocation = Pick<Extract<LogOutOutcome, { kind: "signed-out" }>, "revoked" | "reason">;
 
 async function revoke(context: AuthContext, stored: Credentials, secrets: readonly string[]): Promise<Revocation> {
   const { tokens } = stored;
@@ -86,12 +103,22 @@ async function askToRevoke(
   const url = as && endpointOf(as);
   const client = as && knownClient(context, as, stored)?.client;
   if (url === undefined || client === undefined) return undefined;
-  const headers = new Headers({ "content-type": "application/x-www-form-urlencoded" });
   const params = new URLSearchParams({ token, token_type_hint: hint });
-  const methods = as?.metadata?.token_endpoint_auth_methods_supported ?? [];
-  prove(client, context.sdk.selectClientAuthMethod(clientInformation(client), methods), headers, params);
-  const response = await context.fetch(url, { method: "POST", headers, body: params.toString() });
-  return response.status;
+  const { sdk, fetch } = context;
+  const methods = as?.metadata?.token_endpoint_auth_methods_supported;
+  const ask = async (proof: ClientProof) => {
+    const headers = new Headers({ "content-type": "application/x-www-form-urlencoded" });
+    await proof(headers, params, url, as?.metadata);
+    const response = await fetch(url, { method: "POST", headers, body: params.toString() });
+    if (response.status === 401) throw new sdk.OAuthError(sdk.OAuthErrorCode.InvalidClient, "the client is unknown");
+    return response.status;
+  };
+  try {
+    return await provingClient({ sdk, client, methods }, ask);
+  } catch (error) {
+    if (sdk.OAuthError.isInstance(error)) return 401;
+    throw error;
+  }
 }
 
 /** Metadata as it came: the SDK's types have no revocation in OpenID's. */
@@ -99,20 +126,5 @@ function endpointOf({ metadata }: AuthorizationServer): URL | undefined {
   const { revocation_endpoint: endpoint } = (metadata ?? {}) as { revocation_endpoint?: unknown };
   if (typeof endpoint !== "string" || !URL.canParse(endpoint)) return undefined;
   const url = new URL(endpoint);
-  return isSecure(url) ? url : undefined;
-}
-
-/** Client authentication as at the token endpoint (RFC 6749, section 2.3.1). */
-function prove(
-  { client_id: id, client_secret: secret }: StoredClient,
-  method: string,
-  headers: Headers,
-  params: URLSearchParams,
-): void {
-  if (method === "client_secret_basic" && secret !== undefined) {
-    headers.set("authorization", `Basic ${Buffer.from(`${id}:${secret}`).toString("base64")}`);
-    return;
-  }
-  params.set("client_id", id);
-  if (method === "client_secret_post" && secret !== undefined) params.set("client_secret", secret);
+  return isSecureAddress(url) ? url : undefined;
 }

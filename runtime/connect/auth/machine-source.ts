@@ -14,9 +14,11 @@ import {
 } from "./auth-context.ts";
 import { AuthError } from "./auth-error.ts";
 import { configuredClient } from "./client.ts";
+import { type ClientProof, provingClient } from "./client-proof.ts";
 import { type AuthorizationServer, discover } from "./discover.ts";
 import { newDpopKey, wantsDpop } from "./dpop.ts";
 import { oauthFailure } from "./oauth-failure.ts";
+import type { StoredClient } from "./store-file.ts";
 
 const JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer";
 
@@ -77,15 +79,23 @@ export class MachineSource implements TokenSource {
     const { sdk, oauth, fetch, now } = context;
     const as = await discover(context, challenge.resourceMetadataUrl);
     const dpop = wantsDpop(context, as, challenge) ? (await newDpopKey(sdk)).session : undefined;
-    const provider = providerFor(context, as, dpop);
+    const { provider, client } = providerFor(context, as, dpop);
+    const methods = as.metadata?.token_endpoint_auth_methods_supported;
     const scope = sdk.computeScopeUnion(oauth.scope, challenge.scope);
     try {
-      const tokens = await sdk.fetchToken(provider, as.url, {
+      const request = {
         ...(as.metadata && { metadata: as.metadata }),
         ...(as.resource !== undefined && { resource: as.resource }),
         ...(scope !== undefined && { scope }),
         fetchFn: fetch,
-      });
+      };
+      // One that signs its proofs does so by itself.
+      const own = provider.addClientAuthentication;
+      const ask = (proof: ClientProof) => {
+        provider.addClientAuthentication = own ?? proof;
+        return sdk.fetchToken(provider, as.url, request);
+      };
+      const tokens = await provingClient({ sdk, client, methods }, ask);
       const bound = tokens.token_type.toLowerCase() === "dpop" ? dpop : undefined;
       const token = { value: tokens.access_token, scope: tokens.scope ?? scope, dpop: bound };
       const lifetimeMs = (tokens.expires_in ?? 3600) * 1000;
@@ -101,7 +111,7 @@ function providerFor(
   context: AuthContext,
   as: AuthorizationServer,
   dpop: Sdk.DpopSession | undefined,
-): Sdk.OAuthClientProvider {
+): { provider: Sdk.OAuthClientProvider; client: StoredClient } {
   const { sdk, oauth } = context;
   // Checks that its secrets are meant for this issuer.
   const identity = configuredClient(oauth, as);
@@ -124,7 +134,8 @@ function providerFor(
         });
     }
   };
-  return dpop === undefined ? provider() : Object.assign(provider(), { dpop: () => dpop });
+  const { client } = identity;
+  return { provider: Object.assign(provider(), dpop && { dpop: () => dpop }), client };
 }
 
 /** The workload's JWT is the grant; where the client has no secret it is a public one. */

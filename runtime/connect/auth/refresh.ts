@@ -8,6 +8,7 @@ import type * as Sdk from "@modelcontextprotocol/client";
 import type { AuthContext } from "./auth-context.ts";
 import { AuthError } from "./auth-error.ts";
 import { type ClientIdentity, clientInformation, issuerOf, knownClient } from "./client.ts";
+import { provingClient } from "./client-proof.ts";
 import { type AuthorizationServer, isSameIssuer, rediscover } from "./discover.ts";
 import { dpopSession } from "./dpop.ts";
 import { oauthFailure } from "./oauth-failure.ts";
@@ -73,14 +74,18 @@ async function ask(
   const { client } = identity;
   const dpop = stored.dpopKey && (await dpopSession(sdk, stored.dpopKey));
   try {
-    return (await sdk.refreshAuthorization(as.url, {
+    const request = {
       ...(as.metadata && { metadata: as.metadata }),
       clientInformation: clientInformation(client),
       refreshToken,
       ...(as.resource !== undefined && { resource: as.resource }),
       ...(dpop && { dpop }),
       fetchFn: fetch,
-    })) as StoredTokens;
+    };
+    const methods = as.metadata?.token_endpoint_auth_methods_supported;
+    return (await provingClient({ sdk, client, methods }, (proof) =>
+      sdk.refreshAuthorization(as.url, { ...request, addClientAuthentication: proof }),
+    )) as StoredTokens;
   } catch (error) {
     const dead = deathOf(sdk, error, identity);
     if (dead === undefined) throw oauthFailure(sdk, error, "renewing the sign-in");

@@ -7,8 +7,9 @@ import { randomBytes } from "node:crypto";
 import { printableLine } from "../redact.ts";
 import type { AuthContext, Challenge } from "./auth-context.ts";
 import { AuthError } from "./auth-error.ts";
-import { isSecure, place } from "./auth-fetch.ts";
+import { addressFault, place } from "./auth-fetch.ts";
 import { type ClientIdentity, callbackSettings, clientFor, clientInformation, ownCallbackPath } from "./client.ts";
+import { provingClient } from "./client-proof.ts";
 import { type AuthorizationServer, discover } from "./discover.ts";
 import { type DpopKey, newDpopKey, wantsDpop } from "./dpop.ts";
 import type { Callback, Interactive } from "./interactive.ts";
@@ -90,7 +91,7 @@ interface Asked {
 }
 
 async function authorize(
-  { sdk, fetch }: AuthContext,
+  { sdk, server, oauth, fetch }: AuthContext,
   as: AuthorizationServer,
   { client, redirectUrl }: ClientIdentity,
   callback: Callback,
@@ -104,22 +105,27 @@ async function authorize(
   const state = randomBytes(32).toString("base64url");
   const request = { ...known, redirectUrl, state, ...(scope !== undefined && { scope }) };
   const { authorizationUrl, codeVerifier } = await orFailure(sdk.startAuthorization(as.url, request), sdk, "preparing");
-  if (!isSecure(authorizationUrl)) {
-    throw new AuthError("sign-in-failed", `the sign-in page ${place(authorizationUrl)} is not https`);
+  const fault = addressFault(authorizationUrl, server, oauth);
+  if (fault !== undefined) {
+    throw new AuthError("sign-in-failed", `the sign-in page ${place(authorizationUrl)} ${fault}`);
   }
   const answer = await callback.authorize(authorizationUrl, { state, redirectUrl, signal }).catch((cause: unknown) => {
     throw personFailure(cause);
   });
   const { code, iss } = readAnswer(sdk, as, answer, state);
-  const exchange = sdk.exchangeAuthorization(as.url, {
-    ...known,
-    authorizationCode: code,
-    ...(iss !== undefined && { iss }),
-    codeVerifier,
-    redirectUri: redirectUrl,
-    ...(dpop && { dpop: dpop.session }),
-    fetchFn: fetch,
-  });
+  const methods = as.metadata?.token_endpoint_auth_methods_supported;
+  const exchange = provingClient({ sdk, client, methods }, (proof) =>
+    sdk.exchangeAuthorization(as.url, {
+      ...known,
+      authorizationCode: code,
+      ...(iss !== undefined && { iss }),
+      codeVerifier,
+      redirectUri: redirectUrl,
+      addClientAuthentication: proof,
+      ...(dpop && { dpop: dpop.session }),
+      fetchFn: fetch,
+    }),
+  );
   const tokens = await orFailure(exchange, sdk, "exchanging the code");
   // An answer without a scope grants what was asked for (RFC 6749, section 5.1); noted, so that a step-up can keep it.
   return { ...tokens, ...(!tokens.scope && scope !== undefined && { scope }), ...noted(as) } as StoredTokens;

@@ -49,8 +49,11 @@ export interface Credentials {
   readonly dpopKey?: JsonWebKey;
   /** Scopes that a server asked for when nobody could be asked to grant them. Ours. */
   readonly wantedScope?: string;
-  /** The secrets are in the system's keyring and not here. Ours. */
-  readonly keyring?: true;
+  /**
+   * The system's keyring has a part in it. True: the secrets are there and not here. "moving": they are being put there, and
+   * count from the moment they are there. "left": older ones are still there, which count for nothing. Ours.
+   */
+  readonly keyring?: true | "moving" | "left";
 }
 
 /** Whose credentials: they belong to a server's name and URL. */
@@ -123,7 +126,7 @@ function define(target: Entries, name: string, value: unknown): void {
   Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true });
 }
 
-function isCredentials(entry: unknown): entry is Credentials {
+export function isCredentials(entry: unknown): entry is Credentials {
   if (!isRecord(entry) || typeof entry["serverUrl"] !== "string") return false;
   const { tokens, clientInformation, tokensExpireAt, discovery } = entry;
   return (

@@ -4,8 +4,8 @@
  * that no reader of ours and no crash ever meets half a file; what others stored is kept. Mode 0600.
  */
 import { constants } from "node:fs";
-import { access, open, readFile, realpath } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { access, open, readFile, readlink, realpath } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
 import { writeWhole } from "../whole-file.ts";
 import { AuthError } from "./auth-error.ts";
 import {
@@ -19,11 +19,17 @@ import {
 } from "./store-file.ts";
 import { FILE_LOCK, REFRESH_LOCK, unwritable, withLock } from "./store-lock.ts";
 
+/** Is given what is stored at that moment and returns what is to be stored: the same to change nothing, and never nothing to remove it. */
+export type Change = (stored: Credentials | undefined) => Credentials | undefined;
+
 /** Every method rejects with `AuthError` alone. */
 export interface CredentialStore {
   read(key: CredentialKey): Promise<Credentials | undefined>;
-  /** `change` is given what is stored at that moment and returns what is to be stored, nothing to remove it. */
-  update(key: CredentialKey, change: (stored: Credentials | undefined) => Credentials | undefined): Promise<void>;
+  update(key: CredentialKey, change: Change): Promise<void>;
+  /** Forgets it. Resolves with why some of it is left in the keyring, where it is: nothing that is used any more. */
+  remove(key: CredentialKey): Promise<AuthError | undefined>;
+  /** Where it is, and whether older credentials that couldn't be deleted are left in the keyring. */
+  whereabouts(key: CredentialKey): Promise<{ readonly store: "file" | "keyring"; readonly isLeftInKeyring: boolean }>;
   /** Rejects where nothing could be saved: asked before a refresh spends a token that can be used once. */
   assertWritable(key: CredentialKey): Promise<void>;
   /**
@@ -65,10 +71,7 @@ class FileStore implements CredentialStore {
     return withLock(path, FILE_LOCK, async () => entryOf(parseEntries((await this.#content()) ?? ""), key));
   }
 
-  async update(
-    key: CredentialKey,
-    change: (stored: Credentials | undefined) => Credentials | undefined,
-  ): Promise<void> {
+  async update(key: CredentialKey, change: Change): Promise<void> {
     const path = await this.#target();
     await withLock(path, FILE_LOCK, async () => {
       const entries = parseEntries((await this.#content()) ?? "");
@@ -77,6 +80,14 @@ class FileStore implements CredentialStore {
       if (next === stored) return;
       await replaceFile(path, serializeEntries(withEntry(entries, key, next)));
     });
+  }
+
+  async remove(key: CredentialKey): Promise<undefined> {
+    await this.update(key, () => undefined);
+  }
+
+  async whereabouts(): Promise<{ store: "file"; isLeftInKeyring: false }> {
+    return { store: "file", isLeftInKeyring: false };
   }
 
   async assertWritable(key: CredentialKey): Promise<void> {
@@ -110,8 +121,7 @@ class FileStore implements CredentialStore {
       return await realpath(this.#path);
     } catch (cause) {
       if ((cause as NodeJS.ErrnoException).code !== "ENOENT") throw unwritable(cause);
-      const folder = await realpath(this.#agentDir).catch(ignoreMissing);
-      return join(folder ?? this.#agentDir, "mcp-auth.json");
+      return missingTarget(this.#path);
     }
   }
 
@@ -120,6 +130,21 @@ class FileStore implements CredentialStore {
     const found = await access(this.#agentDir, constants.W_OK).catch((error: NodeJS.ErrnoException) => error);
     return found === undefined;
   }
+}
+
+/** Where a file would be made that isn't there: a link to it stays. Links to links that lead nowhere are few. */
+async function missingTarget(path: string, links = 0): Promise<string> {
+  const linked = links < MAX_LINKS ? await readlink(path).catch(ignoreNoLink) : undefined;
+  if (linked !== undefined) return missingTarget(resolve(dirname(path), linked), links + 1);
+  const folder = await realpath(dirname(path)).catch(ignoreMissing);
+  return join(folder ?? dirname(path), basename(path));
+}
+
+const MAX_LINKS = 10;
+
+function ignoreNoLink(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== "ENOENT" && error.code !== "EINVAL") throw unwritable(error);
+  return undefined;
 }
 
 /** Whole or not at all, and on the disk before the old one is gone: a token that was lost can't be asked for again. */

@@ -33,6 +33,8 @@ export class StoredSource implements TokenSource {
   /** Under way, by the access token that is to be replaced. */
   readonly #renewals = new Map<string, Promise<AccessToken>>();
   asking: Promise<void> | undefined;
+  /** How the sign-in ended that was there before: for requests that come after the one that found out. */
+  #ended: AuthError | undefined;
   #dpop: { readonly key: string; readonly session: NonNullable<AccessToken["dpop"]> } | undefined;
 
   constructor(options: StoredSourceOptions) {
@@ -50,6 +52,7 @@ export class StoredSource implements TokenSource {
       if (!(error instanceof AuthError)) throw error;
       // The token may still be good, or the clock wrong: the server says.
       if (error.code === "server-unavailable") return this.#tokenOf(stored);
+      if (error.code === "sign-in-needed") this.#ended = error;
       // There is somebody to ask, who will be once the server has said what it wants.
       if (error.code === "sign-in-needed" && this.#options.interactive !== undefined) return undefined;
       throw error;
@@ -61,11 +64,12 @@ export class StoredSource implements TokenSource {
     const token = stored?.tokens?.access_token;
     if (stored !== undefined && token !== undefined && token !== rejected?.value) return this.#tokenOf(stored);
     return this.#once(token ?? "", async () => {
-      if (token === undefined) return this.#signIn(challenge, signInNeeded("nobody is signed in"));
+      if (token === undefined) return this.#signIn(challenge, this.#ended ?? signInNeeded("nobody is signed in"));
       try {
         return await this.#tokenOf(await refresh(await this.#options.context(), token));
       } catch (error) {
         if (!(error instanceof AuthError) || error.code !== "sign-in-needed") throw error;
+        this.#ended = error;
         return this.#signIn(challenge, error);
       }
     });

@@ -48,7 +48,7 @@ export function makeOutput(bridge: Bridge, { toJson }: Serialiser): VmOutput {
   }
 
   /** Base64 or a `data:` URL; what it holds is looked at outside. */
-  function image(value: unknown): void {
+  const image = (value: unknown): void => {
     const block = (typeof value === "object" && value !== null ? value : {}) as Record<string, unknown>;
     const link = block["image_url"];
     const url = typeof link === "object" && link !== null ? (link as { url?: unknown }).url : link;
@@ -59,7 +59,7 @@ export function makeOutput(bridge: Bridge, { toJson }: Serialiser): VmOutput {
     const kind = source === block["data"] ? "image" : "image-url";
     const wrong = bridge(kind, stringify(source));
     if (wrong !== undefined) throw new TypeError(`image(): ${wrong}`);
-  }
+  };
 
   function thrownText(value: unknown): string {
     if (value === null || value === undefined) return `the script threw ${value}`;

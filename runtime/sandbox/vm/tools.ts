@@ -40,10 +40,11 @@ export function makeTools(bridge: Bridge, { toJson }: Serialiser): VmTools {
     });
   }
 
-  const globalFunction =
-    (name: string) =>
-    async (...args: unknown[]): Promise<unknown> =>
-      call("global", name, toJson(args, "strict", `${name}: arguments`));
+  const globalFunction = (name: string) =>
+    freeze(
+      async (...args: unknown[]): Promise<unknown> =>
+        call("global", name, toJson(args, "strict", `${name}: arguments`)),
+    );
 
   const toolFunction =
     (name: string) =>
@@ -101,10 +102,10 @@ export function makeTools(bridge: Bridge, { toJson }: Serialiser): VmTools {
   let list: unknown;
   return {
     tools,
-    allTools() {
+    allTools: freeze(() => {
       list ??= freeze((ask({ what: "list" }) as object[]).map((entry) => freeze(entry)));
       return list;
-    },
+    }),
     globalFunction,
     group: (owner, members) =>
       new Proxy(freeze(members), {

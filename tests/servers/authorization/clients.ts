@@ -90,9 +90,11 @@ export class Clients {
       const pair = Buffer.from(authorization.slice(6), "base64").toString("utf8");
       const colon = pair.indexOf(":");
       const secret = pair.slice(colon + 1);
-      // Form-encoded as RFC 6749 wants it, or as it is, as most clients send it and most servers take it.
-      const holds = (client: Client) => [secret, decode(secret)].includes(client.client_secret ?? "");
-      return this.#proved(this.find(decode(pair.slice(0, colon))), "client_secret_basic", holds);
+      const { basicForm } = this.#options;
+      const forms = [...(basicForm === "encoded" ? [] : [secret]), ...(basicForm === "plain" ? [] : [decode(secret)])];
+      const holds = (client: Client) => forms.includes(client.client_secret ?? "");
+      const id = pair.slice(0, colon);
+      return this.#proved(this.find(basicForm === "plain" ? id : decode(id)), "client_secret_basic", holds);
     }
     if (params["client_assertion"] !== undefined) return this.#byAssertion(params["client_assertion"], audiences);
     const client = this.find(params["client_id"]);
@@ -133,5 +135,5 @@ export class Clients {
 }
 
 function decode(text: string): string {
-  return decodeURIComponent(text.replaceAll("+", " "));
+  return new URLSearchParams(`=${text}`).get("") ?? "";
 }

@@ -38,6 +38,8 @@ export interface AuthorizationOptions {
   readonly registration?: boolean;
   /** What the token endpoint says it takes; default every kind. */
   readonly authMethods?: readonly Client["token_endpoint_auth_method"][];
+  /** The one form of a Basic header that is taken: encoded as RFC 6749 wants, or as it is; default both. */
+  readonly basicForm?: "encoded" | "plain";
   /** What a registering client is made: public (default), or with a secret. */
   readonly registersAs?: Client["token_endpoint_auth_method"];
   /** Advertise and take Client ID Metadata Documents; default false. The documents are not fetched. */

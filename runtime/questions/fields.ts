@@ -3,12 +3,12 @@
  * restricted schemas of MCP's elicitation in every spelling there has been (`enum`, `enumNames`, `oneOf` with titles,
  * lists of either). Names, titles and options come from a server, so every text here is cleaned. Nothing is asked.
  */
-import { describeSchema } from "../../runtime/calls/expectation.ts";
-import { describeErrors } from "../../runtime/calls/validation-errors.ts";
-import { validatorFor } from "../../runtime/calls/validator.ts";
-import { fits } from "../../runtime/questions/form-content.ts";
+import { printable } from "../../schemas/printable.ts";
 import { isRecord } from "../../schemas/record.ts";
-import { printable } from "../print.ts";
+import { describeSchema } from "../calls/expectation.ts";
+import { describeErrors } from "../calls/validation-errors.ts";
+import { validatorFor } from "../calls/validator.ts";
+import { fits } from "./form-content.ts";
 
 export type FieldValue = string | number | boolean | readonly string[];
 

@@ -1,0 +1,4 @@
+// Another extension that decides on trust: no.
+export default function declining(pi) {
+  pi.on("project_trust", () => ({ trusted: "no" }));
+}

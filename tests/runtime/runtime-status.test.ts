@@ -1,0 +1,110 @@
+/** What a runtime knows of its connections, how one is ended on purpose, and how a runtime makes way for another. */
+import { expect, test } from "vitest";
+import { ServerError } from "../../runtime/errors.ts";
+import { Stub, tool } from "../cli/pimcp.ts";
+import { countProcesses, eventually } from "../servers/run.ts";
+import { RuntimeProject } from "./runtime-project.ts";
+
+async function started(options: object = {}) {
+  const stub = new Stub({ tools: [tool("echo"), tool("sleep"), tool("hang"), tool("crash")], ...options });
+  const project = new RuntimeProject();
+  project.servers({ docs: stub.entry });
+  await project.compileInProcess();
+  const runtime = await project.runtime();
+  const heard: string[] = [];
+  runtime.onStatus((server) => heard.push(`${server} ${runtime.status(server).state.kind}`));
+  return { stub, runtime, heard, project };
+}
+
+test("a server is idle, connecting, connected, and idle again when it dies, with how", async () => {
+  const { runtime, heard } = await started();
+  expect(runtime.status("docs")).toEqual({ state: { kind: "idle" }, drift: undefined });
+  expect(runtime.status("unknown").state).toEqual({ kind: "idle" });
+  await runtime.call("docs", "echo", {});
+  expect(runtime.status("docs").state).toEqual({
+    kind: "connected",
+    protocolVersion: "2025-11-25",
+    transport: "stdio",
+  });
+  await expect(runtime.call("docs", "crash", { status: 3 })).rejects.toThrow(ServerError);
+  await eventually(() => runtime.status("docs").state.kind === "idle", "the end of the connection");
+  expect(runtime.status("docs").state).toEqual({ kind: "idle", ended: "exited with status 3" });
+  expect(heard.filter((state, index) => state !== heard[index - 1])).toEqual([
+    "docs connecting",
+    "docs connected",
+    "docs idle",
+  ]);
+});
+
+test("a server that doesn't start has failed, with what it said", async () => {
+  const { runtime, stub } = await started();
+  stub.set({ exitAtStart: 7, stderr: "no licence\n" });
+  await expect(runtime.call("docs", "echo", {})).rejects.toThrow(ServerError);
+  const { state } = runtime.status("docs");
+  expect(state).toMatchObject({ kind: "failed", finding: { code: "server-unreachable", server: "docs" } });
+  stub.set({ tools: [tool("echo")] });
+  await runtime.call("docs", "echo", {});
+  expect(runtime.status("docs").state.kind).toBe("connected");
+});
+
+test("drift is part of the status once it has been looked for", async () => {
+  const { runtime, stub } = await started();
+  stub.set({ tools: [tool("echo", "Does it otherwise")] });
+  await runtime.compareWithServer("docs");
+  expect(runtime.status("docs").drift?.tools).toContainEqual({
+    tool: "echo",
+    change: "changed",
+    members: ["description"],
+  });
+});
+
+test("a connection that is ended on purpose takes its process and its calls, which hear why", async () => {
+  const { runtime, stub } = await started();
+  await runtime.disconnect("docs");
+  const call = runtime.call("docs", "hang", {});
+  const refused = expect(call).rejects.toThrow(
+    'server "docs": the connection was ended on purpose during tools/call; the call may have run',
+  );
+  await eventually(() => stub.log().some(({ method }) => method === "tools/call"), "the call");
+  await runtime.disconnect("docs");
+  await refused;
+  expect(runtime.status("docs").state).toEqual({ kind: "idle" });
+  expect(countProcesses(stub.marker)).toBe(0);
+  await runtime.call("docs", "echo", {});
+  expect(runtime.status("docs").state.kind).toBe("connected");
+});
+
+test("a runtime that retires finishes what is under way and keeps nothing open after that", async () => {
+  const { runtime, stub } = await started();
+  const starts = stub.starts();
+  const slow = runtime.call("docs", "sleep", { ms: 800 });
+  await eventually(() => stub.log().some(({ method }) => method === "tools/call"), "the call");
+  await runtime.retire();
+  expect((await slow).text).toBe("slept");
+  await eventually(() => runtime.status("docs").state.kind === "idle", "the end of the connection");
+  expect(stub.starts()).toBe(starts + 1);
+  // Whoever still has it can call; nothing stays behind.
+  await runtime.call("docs", "echo", {});
+  await eventually(() => runtime.status("docs").state.kind === "idle", "the end of the next connection");
+  expect(runtime.status("docs").state).toEqual({ kind: "idle" });
+});
+
+test("one that retires before its first call keeps nothing open either, and can still be asked", async () => {
+  const { runtime } = await started();
+  await runtime.retire();
+  expect(await runtime.compareWithServer("docs")).toMatchObject({ server: "docs", tools: [] });
+  await eventually(() => runtime.status("docs").state.kind === "idle", "the end of the connection");
+  expect(runtime.status("docs").state).toEqual({ kind: "idle" });
+});
+
+test("a server's log notices are handed on without what the server was given", async () => {
+  const stub = new Stub({ tools: [tool("log")] });
+  const project = new RuntimeProject();
+  project.servers({ docs: { ...stub.entry, env: { ...stub.entry.env, REGION: "somewhere far away in words" } } });
+  await project.compileInProcess();
+  const heard: unknown[] = [];
+  const runtime = await project.runtime({ onServerLog: (server, params) => heard.push([server, params]) });
+  await runtime.call("docs", "log", { level: "info", data: { at: "somewhere far away in words" } });
+  await eventually(() => heard.length > 0, "the notice");
+  expect(heard).toEqual([["docs", { level: "info", data: { at: "[redacted]" } }]]);
+});
