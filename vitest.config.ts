@@ -6,6 +6,7 @@ export default defineConfig({
     // Real servers on two slow cores: a test that hangs fails late rather than one that is slow failing by chance.
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    maxWorkers: 2,
+    // One more than there are cores: many tests wait for processes rather than for themselves.
+    maxWorkers: 3,
   },
 });

@@ -19,6 +19,7 @@ export { type OpenTransportOptions, openTransport } from "./connect/open-transpo
 export type { TraceEvent, TraceSink } from "./connect/trace.ts";
 export type { Drift, ToolDrift } from "./drift.ts";
 export { RefusedError, ServerError, ToolError } from "./errors.ts";
+export type { OwnServer } from "./own-servers.ts";
 export type {
   Completion,
   CompletionSubject,

@@ -108,7 +108,11 @@ async function bundleScriptWorker() {
  */
 async function bundlePiExtension() {
   // The first only remembers what it can work out again; of the others, modules outside the bundle use nothing that is kept.
-  const MAY_BE_TWICE = ["schemas/artifacts/layer.js", "runtime/pi/codemode-engine.js", "runtime/pi/pi-trust.js"];
+  const MAY_BE_TWICE = [
+    "schemas/artifacts/layer.js",
+    "runtime/pi/codemode/codemode-engine.js",
+    "runtime/pi/trust/pi-trust.js",
+  ];
   const folder = join(dist, "runtime", "pi");
   const apart = (specifier, importer) => {
     const path = relative(folder, join(dirname(importer), specifier))

@@ -2,7 +2,7 @@
  * Pi's own MCP support gives way to this extension, because it has `/mcp`, and Pi warns of that at every start as if something
  * were wrong. Says what to set so that it doesn't. Pure.
  */
-import { isPi } from "./pi-trust.ts";
+import { isPi } from "./trust/pi-trust.ts";
 
 const SWITCHED_OFF = "-builtin:mcp";
 

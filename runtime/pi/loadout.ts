@@ -7,7 +7,7 @@ import type { Diagnostic } from "../../schemas/diagnostic.ts";
 import type { ClientHandlers } from "../client-features.ts";
 import { type ConfigurationFiles, locateConfiguration } from "../connect/configuration-files.ts";
 import { createRuntime, type Runtime } from "../runtime.ts";
-import type { RegistrationPlace, Registrations } from "./registered-servers.ts";
+import type { RegistrationPlace, Registrations } from "./registered/registered-servers.ts";
 
 export interface LoadoutOptions {
   /** Absolute folder the session runs in. */
@@ -53,7 +53,7 @@ export async function openLoadout(options: LoadoutOptions): Promise<Loadout> {
     ...(options.providerToken && { providerToken: options.providerToken }),
     // Loaded with the first notice: most servers never log.
     onServerLog: (server, params) =>
-      void import("./server-log.ts").then(({ serverLog }) => serverLog(files.agentDir).write(server, params)),
+      void import("./servers/server-log.ts").then(({ serverLog }) => serverLog(files.agentDir).write(server, params)),
   });
   return { cwd, project, files, env, runtime, registrations };
 }

@@ -9,10 +9,10 @@ import type { ClientHandlers } from "../client-features.ts";
 import { builtInNotice } from "./built-in-mcp.ts";
 import type { PiHost } from "./host.ts";
 import { type Loadout, locateFiles, openLoadout } from "./loadout.ts";
-import { piTrust } from "./pi-trust.ts";
-import { projectTrust } from "./project-trust.ts";
-import { type RegistrationOverride, registrations } from "./registered-servers.ts";
+import { type RegistrationOverride, registrations } from "./registered/registered-servers.ts";
 import { ArtifactSession } from "./session.ts";
+import { piTrust } from "./trust/pi-trust.ts";
+import { projectTrust } from "./trust/project-trust.ts";
 
 export interface OpenOptions {
   readonly pi: ExtensionAPI;

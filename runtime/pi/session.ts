@@ -9,15 +9,15 @@ import { type Diagnostic, diagnostic } from "../../schemas/diagnostic.ts";
 import type { ConfigurationFiles } from "../connect/configuration-files.ts";
 import { createOutputStore, type OutputStore } from "../limits/output-store.ts";
 import type { Runtime } from "../runtime.ts";
-import { autoEnablesCodemode } from "./auto-enable.ts";
-import { DialogQueue } from "./dialog-queue.ts";
-import { activateDiscovery, neededDiscovery } from "./exposure.ts";
+import { DialogQueue } from "./dialogs/dialog-queue.ts";
+import { autoEnablesCodemode } from "./discovery/auto-enable.ts";
+import { activateDiscovery, neededDiscovery } from "./discovery/exposure.ts";
+import { sectionServers, serversSection } from "./discovery/servers-section.ts";
 import type { Loadout } from "./loadout.ts";
 import { placed } from "./placed.ts";
-import type { RegistrationOverride, Registrations } from "./registered-servers.ts";
-import { sectionServers, serversSection } from "./servers-section.ts";
-import { unreadableFiles } from "./session-tools.ts";
+import type { RegistrationOverride, Registrations } from "./registered/registered-servers.ts";
 import { terminalText } from "./terminal-text.ts";
+import { unreadableFiles } from "./tools/session-tools.ts";
 
 export interface PiSession {
   readonly pi: ExtensionAPI;

@@ -5,26 +5,28 @@
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import type { ToolTable } from "../../schemas/artifacts/tool-table.ts";
 import { AfterFirstRequest } from "./after-first-request.ts";
-import { chooseEngine } from "./codemode-engine.ts";
-import { compileMissing } from "./compile-missing.ts";
-import { sessionHandlers } from "./dialogs.ts";
+import { chooseEngine } from "./codemode/codemode-engine.ts";
+import { registerMcpCommand } from "./command/mcp-command.ts";
+import { sessionHandlers } from "./dialogs/session-handlers.ts";
+import { SERVERS_SECTION } from "./discovery/servers-section.ts";
 import type { PiHost } from "./host.ts";
 import { inBackground } from "./in-background.ts";
-import { LateTui } from "./late-tui.ts";
-import { registerMcpCommand } from "./mcp-command.ts";
 import { openSession } from "./open-session.ts";
-import { PromptCommands } from "./prompt-commands.ts";
-import { followRegistrations, watchRegistrations } from "./registered-servers.ts";
-import { resourceTools } from "./resource-tools.ts";
-import { SERVERS_SECTION } from "./servers-section.ts";
+import { PromptCommands } from "./prompts/prompt-commands.ts";
+import { followRegistrations, watchRegistrations } from "./registered/registered-servers.ts";
+import { resourceTools } from "./resources/resource-tools.ts";
+import { checkScripts } from "./scripts/type-check-hook.ts";
+import { compileMissing } from "./servers/compile-missing.ts";
 import type { PiSession } from "./session.ts";
-import { compiledTools, type ToolSurroundings } from "./session-tools.ts";
-import { answerToolMeta } from "./tool-meta.ts";
-import { ToolRegistry } from "./tool-registry.ts";
-import { checkScripts } from "./type-check-hook.ts";
+import { LateTui } from "./tools/late-tui.ts";
+import { compiledTools, type ToolSurroundings } from "./tools/session-tools.ts";
+import { answerToolMeta } from "./tools/tool-meta.ts";
+import { ToolRegistry } from "./tools/tool-registry.ts";
 
 export function wire(pi: ExtensionAPI, host: PiHost): void {
   let session: PiSession | undefined;
+  /** Counts starts and ends: a session whose start somebody was still asked about when it ended is none. */
+  let turn = 0;
   const tui = new LateTui(host);
   const quiet = new AfterFirstRequest(pi);
   const around: ToolSurroundings = {
@@ -44,9 +46,11 @@ export function wire(pi: ExtensionAPI, host: PiHost): void {
   };
 
   pi.on("session_start", async (_event, ctx) => {
+    const own = ++turn;
     await session?.close();
     if (ctx.mode === "tui") await tui.load();
     const opened = await openSession({ pi, ctx, host, register, handlers: () => session && sessionHandlers(session) });
+    if (own !== turn) return opened.close();
     session = opened;
     await chooseEngine(opened, host);
     await opened.begin();
@@ -57,13 +61,14 @@ export function wire(pi: ExtensionAPI, host: PiHost): void {
     quiet.run(opened, () => {
       inBackground(opened, "results can't be drawn", () => tui.load());
       inBackground(opened, "tasks of earlier sessions can't be offered", async () => {
-        const { offerTasks } = await import("./resume-tasks.ts");
+        const { offerTasks } = await import("./dialogs/resume-tasks.ts");
         await offerTasks(opened);
       });
     });
   });
   pi.on("mcp_servers_change", () => session && followRegistrations(session));
   pi.on("session_shutdown", async () => {
+    turn++;
     const ending = session;
     session = undefined;
     await ending?.close();

@@ -1,8 +1,8 @@
 /** `models` as scripts call it, over a registry of the test's own: what reaches it, what comes back, and what is refused before. */
 import { describe, expect, test } from "vitest";
-import { CallRows } from "../../runtime/pi/call-rows.ts";
-import { type ModelSurroundings, modelFunctions } from "../../runtime/pi/models.ts";
-import { UsageTotal } from "../../runtime/pi/usage-total.ts";
+import { CallRows } from "../../runtime/pi/codemode/call-rows.ts";
+import { type ModelSurroundings, modelFunctions } from "../../runtime/pi/codemode/models.ts";
+import { UsageTotal } from "../../runtime/pi/codemode/usage-total.ts";
 
 const COST = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0.25 };
 const USAGE = { input: 3, output: 1, cacheRead: 0, cacheWrite: 0, totalTokens: 4, cost: COST };

@@ -3,8 +3,8 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { locateConfiguration } from "../../runtime/connect/configuration-files.ts";
-import { approval, type PiTrust, savedDecision } from "../../runtime/pi/pi-trust.ts";
-import { projectTrust } from "../../runtime/pi/project-trust.ts";
+import { approval, type PiTrust, savedDecision } from "../../runtime/pi/trust/pi-trust.ts";
+import { projectTrust } from "../../runtime/pi/trust/project-trust.ts";
 import { scratchFolder } from "../scratch.ts";
 
 describe("--approve on Pi's command line", () => {

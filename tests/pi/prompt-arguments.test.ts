@@ -1,7 +1,7 @@
 /** What is typed behind a prompt's command, as arguments, and what completes it. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { fillArguments, typedArgument } from "../../runtime/pi/prompt-arguments.ts";
+import { fillArguments, typedArgument } from "../../runtime/pi/prompts/prompt-arguments.ts";
 import { usageOf } from "../../schemas/prompt-list.ts";
 
 const CITY = { name: "city", required: true as const };

@@ -1,7 +1,7 @@
 /** Values for a prompt's arguments, from real servers through the runtime of a session. */
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { completeArgument } from "../../runtime/pi/complete-argument.ts";
+import { completeArgument } from "../../runtime/pi/prompts/complete-argument.ts";
 import type { PiSession } from "../../runtime/pi/session.ts";
 import { type PromptEntry, promptsOf } from "../../schemas/artifacts/prompts.ts";
 import { Stub } from "../cli/pimcp.ts";

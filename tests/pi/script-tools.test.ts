@@ -1,6 +1,6 @@
 /** What the check of a script is told of the session: globals that a later Pi has, in words that TypeScript can read. */
 import { expect, test } from "vitest";
-import { hostDeclarations } from "../../runtime/pi/script-tools.ts";
+import { hostDeclarations } from "../../runtime/pi/scripts/script-tools.ts";
 import type { ToolTable } from "../../schemas/artifacts/tool-table.ts";
 
 const NO_TABLE = { servers: () => [], byName: () => undefined } as unknown as ToolTable;

@@ -1,8 +1,8 @@
 /** The `mcp_servers` section: who is in it, how long it gets, and that no text of a server leaves its line. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { promptLine, promptText } from "../../runtime/pi/prompt-text.ts";
-import { type SectionServer, serversSection } from "../../runtime/pi/servers-section.ts";
+import { promptLine, promptText } from "../../runtime/pi/discovery/section-text.ts";
+import { type SectionServer, serversSection } from "../../runtime/pi/discovery/servers-section.ts";
 
 const codemode = { codemode: true, toolSearch: false };
 const server = (name: string, summary: string, reach = codemode): SectionServer => ({

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { callAbort } from "../../runtime/pi/task-abort.ts";
+import { callAbort } from "../../runtime/pi/tools/task-abort.ts";
 import { handleFileName, readHandle, type TaskHandle, writeHandle } from "../../runtime/tasks/handle-file.ts";
 import { Workspace } from "../cli/pimcp.ts";
 import { eventually } from "../servers/run.ts";

@@ -3,11 +3,11 @@ import type { AgentToolUpdateCallback, CodemodeToolDetails } from "@earendil-wor
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createOutputStore } from "../../runtime/limits/output-store.ts";
-import { CallRows } from "../../runtime/pi/call-rows.ts";
-import { callTool, type PiCall } from "../../runtime/pi/call-tool.ts";
-import { promptContent } from "../../runtime/pi/prompt-content.ts";
+import { CallRows } from "../../runtime/pi/codemode/call-rows.ts";
+import { promptContent } from "../../runtime/pi/prompts/prompt-content.ts";
 import { messageText, shortLine, terminalLine, terminalText } from "../../runtime/pi/terminal-text.ts";
-import { toolFields } from "../../runtime/pi/tool-definition.ts";
+import { callTool, type PiCall } from "../../runtime/pi/tools/call-tool.ts";
+import { toolFields } from "../../runtime/pi/tools/tool-definition.ts";
 import type { ToolEntry } from "../../schemas/artifacts/tool-table.ts";
 
 const NASTY = "a\u001b]0;evil\u0007\u009b2J\u202eb";

@@ -1,7 +1,7 @@
 /** Registering tools with Pi: one pass over all tools for many of them, names of others left alone, and a Pi that works otherwise. */
 import { describe, expect, test } from "vitest";
-import { registerTogether } from "../../runtime/pi/register-together.ts";
-import { type Registrable, ToolRegistry } from "../../runtime/pi/tool-registry.ts";
+import { registerTogether } from "../../runtime/pi/tools/register-together.ts";
+import { type Registrable, ToolRegistry } from "../../runtime/pi/tools/tool-registry.ts";
 
 type Tool = Registrable["tool"];
 

@@ -2,7 +2,7 @@
 import { compile } from "@earendil-works/pi-schema";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { usableSchema } from "../../runtime/pi/usable-schema.ts";
+import { usableSchema } from "../../runtime/pi/tools/usable-schema.ts";
 
 const withText = (text: unknown, more: object = {}) => ({ type: "object", properties: { text }, ...more });
 

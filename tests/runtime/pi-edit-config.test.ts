@@ -14,7 +14,7 @@ import {
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
-import { editConfig } from "../../runtime/pi/edit-config.ts";
+import { editConfig } from "../../runtime/pi/servers/edit-config.ts";
 import type { SourceEdit } from "../../schemas/config/edit-source.ts";
 import { DIST } from "../cli/pimcp.ts";
 import { scratchFolder } from "../scratch.ts";
@@ -74,7 +74,7 @@ test("takes the changes of several processes, each of them", async () => {
   const file = fileIn(scratchFolder());
   writeFileSync(file.path, "{}");
   const script = `
-    import { editConfig } from ${JSON.stringify(join(DIST, "runtime", "pi", "edit-config.js"))};
+    import { editConfig } from ${JSON.stringify(join(DIST, "runtime", "pi", "servers", "edit-config.js"))};
     for (let i = 0; i < 15; i++)
       await editConfig(${JSON.stringify(file)}, [{ path: ["mcpServers", process.argv[1] + i, "enabled"], value: false }]);`;
   const run = promisify(execFile);

@@ -1,6 +1,6 @@
 /** What is typed after `/mcp`. */
 import { expect, test } from "vitest";
-import { type McpRequest, readMcpArguments } from "../../runtime/pi/mcp-arguments.ts";
+import { type McpRequest, readMcpArguments } from "../../runtime/pi/command/mcp-arguments.ts";
 
 const rows: [typed: string, request: Partial<McpRequest>][] = [
   ["", { kind: "overview" }],

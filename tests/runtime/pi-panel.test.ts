@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { Panel, type PanelOptions } from "../../runtime/pi/panel/panel.ts";
 import { windowOf } from "../../runtime/pi/panel/screen.ts";
 import { SignInView } from "../../runtime/pi/panel/sign-in-view.ts";
-import type { ServerKind, ServerRow, ToolRow } from "../../runtime/pi/server-overview.ts";
+import type { ServerKind, ServerRow, ToolRow } from "../../runtime/pi/servers/server-overview.ts";
 import { eventually } from "../servers/run.ts";
 
 const plain = { fg: (_: string, text: string) => text, bold: (text: string) => text };

@@ -1,7 +1,7 @@
 /** Which file a change goes to, what is written there, and what the configuration means afterwards. */
 import { describe, expect, test } from "vitest";
 import type { CandidateFile } from "../../runtime/connect/configuration-files.ts";
-import { planChange, type ServerChange } from "../../runtime/pi/server-change.ts";
+import { planChange, type ServerChange } from "../../runtime/pi/servers/server-change.ts";
 import { editSource } from "../../schemas/config/edit-source.ts";
 import { layerConfiguration } from "../../schemas/config/layers.ts";
 import type { ServerConfig } from "../../schemas/config/server-config.ts";

@@ -4,7 +4,7 @@ import { chmodSync, existsSync, readdirSync, readFileSync, statSync, utimesSync,
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
-import { logLine, ServerLog } from "../../runtime/pi/server-log.ts";
+import { logLine, ServerLog } from "../../runtime/pi/servers/server-log.ts";
 import { DIST } from "../cli/pimcp.ts";
 import { scratchFolder } from "../scratch.ts";
 
@@ -86,7 +86,7 @@ describe("the file", () => {
   test("takes whole lines of several processes at once", async () => {
     const path = join(scratchFolder(), "mcp.log");
     const script = `
-      import { ServerLog } from ${JSON.stringify(join(DIST, "runtime", "pi", "server-log.js"))};
+      import { ServerLog } from ${JSON.stringify(join(DIST, "runtime", "pi", "servers", "server-log.js"))};
       const log = new ServerLog(${JSON.stringify(path)});
       for (let i = 0; i < 150; i++) log.write(process.argv[1], { data: "x".repeat(2000) + i });`;
     const run = promisify(execFile);

@@ -1,11 +1,11 @@
 /** What a person is shown of the servers there are, and what may be typed next. */
 import { expect, test } from "vitest";
 import { locateConfiguration } from "../../runtime/connect/configuration-files.ts";
-import { noteCompile } from "../../runtime/pi/compile-findings.ts";
-import { currentServers, problemsBeside } from "../../runtime/pi/current-servers.ts";
-import { completeMcp } from "../../runtime/pi/mcp-completion.ts";
-import { overviewText, serverText } from "../../runtime/pi/mcp-text.ts";
-import type { ServerRow } from "../../runtime/pi/server-overview.ts";
+import { completeMcp } from "../../runtime/pi/command/mcp-completion.ts";
+import { overviewText, serverText } from "../../runtime/pi/command/mcp-text.ts";
+import { noteCompile } from "../../runtime/pi/servers/compile-findings.ts";
+import { currentServers, problemsBeside } from "../../runtime/pi/servers/current-servers.ts";
+import type { ServerRow } from "../../runtime/pi/servers/server-overview.ts";
 import type { PiSession } from "../../runtime/pi/session.ts";
 import { diagnostic } from "../../schemas/diagnostic.ts";
 import { Stub, tool } from "../cli/pimcp.ts";

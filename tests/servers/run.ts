@@ -125,7 +125,7 @@ function commandLine(pid: string): string {
 }
 
 /** Waits until `condition` holds; fails the test with `what` after `timeoutMs`. */
-export async function eventually(condition: () => boolean, what: string, timeoutMs = 10_000): Promise<void> {
+export async function eventually(condition: () => boolean, what: string, timeoutMs = 30_000): Promise<void> {
   const deadline = performance.now() + timeoutMs;
   while (!condition()) {
     if (performance.now() > deadline) throw new Error(`never: ${what}`);

@@ -1,5 +1,5 @@
 /** Which keys do what to a server in its present state, and the help that says so. Pure. */
-import type { ServerRow } from "../server-overview.ts";
+import type { ServerRow } from "../servers/server-overview.ts";
 import type { Screen } from "./screen.ts";
 
 export type Hint = readonly [key: string, does: string];

@@ -1,8 +1,8 @@
 /** The panel's list of servers: one a row, and below it what is to be said of the selected one. */
 import type { Diagnostic } from "../../../schemas/diagnostic.ts";
-import { count, KIND_TEXT, remarksOn } from "../mcp-text.ts";
+import { count, KIND_TEXT, remarksOn } from "../command/mcp-text.ts";
 import { placed } from "../placed.ts";
-import { type ServerKind, type ServerRow, tokensOf } from "../server-overview.ts";
+import { type ServerKind, type ServerRow, tokensOf } from "../servers/server-overview.ts";
 import { terminalLine, terminalText } from "../terminal-text.ts";
 import { helpLines, keysOf } from "./keys.ts";
 import { type Cell, type Colour, positionText, type Screen, windowOf } from "./screen.ts";

@@ -1,11 +1,11 @@
 /** The panel's actions: what has to be asked first is asked in Pi's dialogs, then the action itself runs. */
 import { EXPOSURES, type Exposure } from "../../../schemas/config/server-config.ts";
-import type { ActionOutcome } from "../action-outcome.ts";
-import type { Choice } from "../dialog-queue.ts";
-import { dialogSignIn } from "../dialog-sign-in.ts";
-import type { McpSurroundings } from "../run-mcp.ts";
-import type { ActionOptions, ServerActions } from "../server-actions.ts";
-import type { ServerRow, ToolRow } from "../server-overview.ts";
+import type { McpSurroundings } from "../command/run-mcp.ts";
+import type { Choice } from "../dialogs/dialog-queue.ts";
+import { dialogSignIn } from "../dialogs/dialog-sign-in.ts";
+import type { ActionOutcome } from "../servers/action-outcome.ts";
+import type { ActionOptions, ServerActions } from "../servers/server-actions.ts";
+import type { ServerRow, ToolRow } from "../servers/server-overview.ts";
 import { terminalLine } from "../terminal-text.ts";
 import type { KeyAction } from "./keys.ts";
 import { askInTerminal } from "./sign-in-view.ts";

@@ -5,12 +5,12 @@
  */
 import type { KeybindingsManager, Theme } from "@earendil-works/pi-coding-agent";
 import type * as PiTui from "@earendil-works/pi-tui";
-import type { ActionOutcome } from "../action-outcome.ts";
-import { type CurrentServers, currentServers } from "../current-servers.ts";
+import type { McpSurroundings } from "../command/run-mcp.ts";
 import { inBackground } from "../in-background.ts";
-import type { McpSurroundings } from "../run-mcp.ts";
-import type { ServerActions } from "../server-actions.ts";
-import type { ServerRow } from "../server-overview.ts";
+import type { ActionOutcome } from "../servers/action-outcome.ts";
+import { type CurrentServers, currentServers } from "../servers/current-servers.ts";
+import type { ServerActions } from "../servers/server-actions.ts";
+import type { ServerRow } from "../servers/server-overview.ts";
 import { actionOf, type KeyAction } from "./keys.ts";
 import { listLines } from "./list-view.ts";
 import { PanelActions } from "./panel-actions.ts";

@@ -1,6 +1,6 @@
 /** One server in the panel: what it is and where it comes from, and its tools with their exposure and cost. */
-import { count, KIND_TEXT, remarksOn } from "../mcp-text.ts";
-import { type ServerRow, tokensOf } from "../server-overview.ts";
+import { count, KIND_TEXT, remarksOn } from "../command/mcp-text.ts";
+import { type ServerRow, tokensOf } from "../servers/server-overview.ts";
 import { shortLine, terminalLine } from "../terminal-text.ts";
 import { helpLines, keysOf } from "./keys.ts";
 import { KIND_COLOUR, type ListState, trouble } from "./list-view.ts";

@@ -1,0 +1,67 @@
+/** Servers and their tools as plain text, for where there is no panel. Pure; texts of servers are made fit to be shown. */
+import type { Diagnostic } from "../../../schemas/diagnostic.ts";
+import { placed } from "../placed.ts";
+import { type ServerKind, type ServerRow, tokensOf } from "../servers/server-overview.ts";
+import { terminalLine } from "../terminal-text.ts";
+
+export const KIND_TEXT: Readonly<Record<ServerKind, string>> = {
+  "needs-sign-in": "needs sign-in",
+  failed: "failed",
+  invalid: "not usable",
+  "not-compiled": "not compiled",
+  gone: "no longer configured",
+  connecting: "connecting",
+  connected: "connected",
+  "not-connected": "not connected",
+  disabled: "disabled",
+};
+
+/** A few words on what is out of step; empty where nothing is. */
+export function remarksOn({ isStale, drift }: Pick<ServerRow, "isStale" | "drift">): readonly string[] {
+  return [...(isStale ? ["stale"] : []), ...(drift ? ["tools changed"] : [])];
+}
+
+const MAX_PROBLEMS = 10;
+
+export function overviewText(
+  rows: readonly ServerRow[],
+  { isProjectTrusted, problems }: { readonly isProjectTrusted: boolean; readonly problems: readonly Diagnostic[] },
+): string {
+  const lines = rows.flatMap((row) => [headOf(row), ...row.reason.map((line) => `    ${terminalLine(line)}`)]);
+  if (rows.length === 0) lines.push("No MCP servers are configured; `pimcp init` writes a starter mcp.json.");
+  if (!isProjectTrusted) lines.push("No configuration of a project is used.");
+  const said = problems.slice(-MAX_PROBLEMS).map((one) => `${one.severity}: ${terminalLine(placed(one))}`);
+  return [...lines, ...said].join("\n");
+}
+
+export function serverText(row: ServerRow): string {
+  const { source, override, inPlaceOf, transport, reason, tools } = row;
+  const width = Math.max(...tools.map(({ tool }) => tool.length), 0);
+  return [
+    headOf(row),
+    ...(source === "" ? [] : [`  defined at ${source}`]),
+    ...(override === undefined ? [] : [`  overridden at ${override}`]),
+    ...(inPlaceOf === undefined ? [] : [`  in place of the one that ${inPlaceOf} registers`]),
+    ...(transport === "" ? [] : [`  ${transport}`]),
+    ...reason.map((line) => `  ${terminalLine(line)}`),
+    ...tools.map(({ tool, exposure, tokens, isDeclared }) => {
+      const cost = tokens === undefined ? "" : `  ${tokens} tokens${isDeclared ? "" : " (not declared)"}`;
+      return `  ${terminalLine(tool).padEnd(width)}  ${exposure}${cost}`;
+    }),
+  ].join("\n");
+}
+
+function headOf(row: ServerRow): string {
+  const { name, kind, tools, exposure, scope } = row;
+  const { declared, total } = tokensOf(row);
+  const hint =
+    kind === "needs-sign-in" ? `, run /mcp login ${name}` : kind === "not-compiled" ? `, run /mcp compile ${name}` : "";
+  const cost =
+    tools.length === 0 ? "" : `, ${count(tools.length, "tool")}, ${declared} of ${count(total, "token")} declared`;
+  const remarks = remarksOn(row).map((remark) => `, ${remark}`);
+  return `${name}: ${KIND_TEXT[kind]}${hint}${remarks.join("")}${cost} (${exposure}, ${scope})`;
+}
+
+export function count(number: number, what: string): string {
+  return `${number} ${what}${number === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,80 @@
+/**
+ * Compiled tools, ready to be registered: each as its artifacts describe it, calling its server through the session of the
+ * moment when Pi runs it. Hidden tools are not among them. A definition that can't be read costs its own tool alone.
+ */
+import type { ToolNamespace } from "@earendil-works/pi-coding-agent";
+import type { ToolEntry, ToolTable } from "../../../schemas/artifacts/tool-table.ts";
+import type { Diagnostic } from "../../../schemas/diagnostic.ts";
+import { NOBODY } from "../dialogs/session-handlers.ts";
+import { exposureOf } from "../discovery/exposure.ts";
+import { READ_RESOURCE_TOOL } from "../resources/resource-names.ts";
+import type { PiSession } from "../session.ts";
+import { callRenderers, type PiTui } from "./renderers.ts";
+import { namespaceFields, toolFields } from "./tool-definition.ts";
+import type { Registrable } from "./tool-registry.ts";
+
+/** What registered tools need when they are drawn and called. */
+export interface ToolSurroundings {
+  readonly tui: PiTui;
+  /** The session there is now; throws where there is none. */
+  readonly session: () => PiSession;
+}
+
+export function compiledTools(table: ToolTable, around: ToolSurroundings): readonly Registrable[] {
+  return table.servers().flatMap((server) => {
+    const described = table.serverDefinition(server.name);
+    const namespace = namespaceFields(server, described.ok ? described.value : undefined);
+    const readResourceTool = described.ok && described.value?.resources === true ? READ_RESOURCE_TOOL : undefined;
+    const tools = table.tools({ server: server.name });
+    return tools.flatMap((entry) => compiledTool(table, { namespace, entry, readResourceTool }, around));
+  });
+}
+
+/** What stands in the way of files that were not looked into when the artifacts were opened: without them tools are missing. */
+export function unreadableFiles(table: ToolTable): readonly Diagnostic[] {
+  const folders = (["project", "user"] as const).flatMap((scope) => table.folder(scope) ?? []);
+  const areDeclared = table.tools().some(({ exposure }) => exposure === "codemode");
+  const files = folders.flatMap((folder) => [
+    folder.json("catalog.json"),
+    ...(areDeclared ? [folder.json("budget.json")] : []),
+  ]);
+  return files.flatMap((file) => (file.ok ? [] : [file.diagnostic]));
+}
+
+interface Compiled {
+  readonly namespace: ToolNamespace;
+  readonly entry: ToolEntry;
+  readonly readResourceTool: string | undefined;
+}
+
+function compiledTool(
+  table: ToolTable,
+  { namespace, entry, readResourceTool }: Compiled,
+  around: ToolSurroundings,
+): readonly Registrable[] {
+  const definition = table.definition(entry.name);
+  if (!definition.ok || definition.value === undefined) return [];
+  const fields = toolFields({ entry, definition: definition.value, namespace, exposure: exposureOf(table, entry) });
+  const tool: Registrable["tool"] = {
+    ...fields,
+    ...callRenderers(around.tui, fields.label),
+    execute: async (_id, args, signal, onUpdate) => {
+      const session = around.session();
+      const { callTool } = await import("./call-tool.ts");
+      return callTool({
+        // The runtime's own entry: a compile in between may have replaced the one this was made from.
+        entry: session.table.byName(entry.name) ?? entry,
+        args,
+        runtime: session.runtime,
+        store: session.store,
+        signal,
+        ended: session.signal,
+        ...(!session.ctx.hasUI && { whyNobody: NOBODY }),
+        onLateEnd: (message) => session.tell(message, "info"),
+        onUpdate,
+        readResourceTool,
+      });
+    },
+  };
+  return [{ tool, digest: () => JSON.stringify(fields) }];
+}
