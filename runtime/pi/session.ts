@@ -197,13 +197,14 @@ export class ArtifactSession implements PiSession {
   async #present(): Promise<void> {
     const { table } = this;
     for (const found of unreadableFiles(table)) this.notice(found);
-    for (const name of this.#options.register(table)) this.notice(ownedByAnother(name));
-    this.#section = serversSection(sectionServers(table));
     const needed = neededDiscovery(table.tools().map((tool) => tool.exposure));
     const auto = !needed.codemode || (await autoEnablesCodemode(this.files));
     if (this.signal.aborted) return;
+    // First: Pi goes through its tools when one becomes active, and once more when ours are there.
     const warning = activateDiscovery(this.pi, needed, auto);
     if (warning !== undefined) this.tell(warning, "warning");
+    for (const name of this.#options.register(table)) this.notice(ownedByAnother(name));
+    this.#section = serversSection(sectionServers(table));
     this.#changed();
   }
 
