@@ -98,7 +98,7 @@ export class DriftWatch {
       if (failure.kind !== "malformed") await this.#onUnlisted?.(server, failure);
       return undefined;
     }
-    const drift = compareTools(server, compiled, listing.list.tools);
+    const drift = compareTools(server, compiled, listing.list.entries);
     this.#known.set(server, drift);
     const state = canonicalJson(drift);
     if (drift.tools.length > 0 && state !== watched.said) this.#onNotice(driftNotice(drift, this.#capabilities));

@@ -7,8 +7,9 @@
  */
 import type { Connection } from "../../runtime/connect/connection.ts";
 import { failureDiagnostic, withStderr } from "../../runtime/connect/failure.ts";
-import { listPrompts, type PromptList } from "../../runtime/connect/list-prompts.ts";
-import { type Listing, listTools, type ToolList } from "../../runtime/connect/list-tools.ts";
+import type { Listing, NamedList } from "../../runtime/connect/list-named.ts";
+import { listPrompts } from "../../runtime/connect/list-prompts.ts";
+import { listTools } from "../../runtime/connect/list-tools.ts";
 import { type OpenOptions, openConnection } from "../../runtime/connect/open.ts";
 import { MAX_TIMER_MS } from "../../runtime/connect/session.ts";
 import { type OnStep, takeStep } from "../../runtime/connect/steps.ts";
@@ -128,9 +129,9 @@ async function askForTools(connection: Connection, server: ServerConfig, signal:
   if (advertised || signal.aborted) return listing;
   if (!listing.ok) {
     const gone = listing.failure.kind === "closed";
-    return gone ? listing : { ok: true, list: { tools: [], cacheScope: "private" }, diagnostics: [] };
+    return gone ? listing : { ok: true, list: { entries: [], cacheScope: "private" }, diagnostics: [] };
   }
-  if (listing.list.tools.length === 0) return listing;
+  if (listing.list.entries.length === 0) return listing;
   return { ...listing, diagnostics: [...listing.diagnostics, lie(server, "has tools without advertising them")] };
 }
 
@@ -161,7 +162,7 @@ async function askForPrompts(
   connection: Connection,
   server: ServerConfig,
   signal: AbortSignal,
-): Promise<Outcome<PromptList | undefined>> {
+): Promise<Outcome<NamedList | undefined>> {
   if (signal.aborted) return { value: undefined, diagnostics: [] };
   const listing = await listPrompts(connection, server, { signal, timeoutMs: CHECK_TIMEOUT_MS });
   if (listing.ok) return { value: listing.list, diagnostics: listing.diagnostics };
@@ -226,10 +227,10 @@ function selfDescription({ verdict }: Connection): SelfDescription {
 }
 
 interface Offer {
-  readonly tools: ToolList;
+  readonly tools: NamedList;
   readonly resources: boolean;
   /** Undefined where prompts can't be listed. */
-  readonly prompts: PromptList | undefined;
+  readonly prompts: NamedList | undefined;
 }
 
 function snapshotOf(
@@ -238,6 +239,7 @@ function snapshotOf(
   { tools, resources, prompts }: Offer,
 ): ServerSnapshot {
   const { era, verdict, protocolVersion, transport } = found;
+  const { entries, ...freshness } = tools;
   return {
     server,
     transport,
@@ -247,15 +249,16 @@ function snapshotOf(
     ...about,
     resources,
     prompts: prompts !== undefined,
-    ...(prompts && prompts.prompts.length > 0 && { promptList: prompts.prompts }),
-    ...tools,
+    ...(prompts && prompts.entries.length > 0 && { promptList: prompts.entries }),
+    tools: entries,
+    ...freshness,
     ...(prompts && sharedFreshness(tools, prompts)),
   };
 }
 
 /** One file holds both lists: it lives as long as the shorter-lived one and may be seen by who may see both. */
-function sharedFreshness(tools: ToolList, prompts: PromptList): Partial<Pick<ServerSnapshot, "ttlMs" | "cacheScope">> {
-  if (prompts.prompts.length === 0) return {};
+function sharedFreshness(tools: NamedList, prompts: NamedList): Partial<Pick<ServerSnapshot, "ttlMs" | "cacheScope">> {
+  if (prompts.entries.length === 0) return {};
   const cacheScope = tools.cacheScope === "public" ? prompts.cacheScope : "private";
   if (tools.ttlMs === undefined || prompts.ttlMs === undefined) return { cacheScope };
   return { cacheScope, ttlMs: Math.min(tools.ttlMs, prompts.ttlMs) };

@@ -1,21 +1,8 @@
-/**
- * Every page of a server's `tools/list`. Entries are kept as sent, but for credentials of ours that a server repeats;
- * only those that no name can be told of, or that could not be called as the specification demands, are left out.
- */
-import type { Diagnostic } from "../../schemas/diagnostic.ts";
+/** A server's `tools/list`. Tools that could not be called as the specification demands are left out. */
 import type { Connection } from "./connection.ts";
-import { discreetEntries, distinctEntries, type Entry, type NamedEntry, namedEntries } from "./list-entries.ts";
-import {
-  type Freshness,
-  freshnessOf,
-  type ListedServer,
-  type ListKind,
-  type ListOptions,
-  listPages,
-  listReport,
-  type Pages,
-  type Report,
-} from "./list-pages.ts";
+import type { Entry } from "./list-entries.ts";
+import { type Listing, listNamed } from "./list-named.ts";
+import type { ListedServer, ListKind, ListOptions, Report } from "./list-pages.ts";
 import { headerFault } from "./param-headers.ts";
 import { printableLine } from "./redact.ts";
 
@@ -27,21 +14,8 @@ const TOOLS: ListKind = {
   caps: { pages: 1000, entries: 20_000, bytes: 64 * 1024 * 1024, levels: 500 },
 };
 
-export interface ToolList extends Freshness {
-  readonly tools: readonly NamedEntry[];
-}
-
-export type Listing =
-  | { readonly ok: true; readonly list: ToolList; readonly diagnostics: readonly Diagnostic[] }
-  | Extract<Pages, { ok: false }>;
-
-export async function listTools(connection: Connection, server: ListedServer, options: ListOptions): Promise<Listing> {
-  const report = listReport(server);
-  const listed = await listPages(connection, TOOLS, options, report);
-  if (!listed.ok) return listed;
-  const kept = discreetEntries(namedEntries(listed.entries, TOOLS, report), connection, TOOLS, report);
-  const tools = distinctEntries(mirrorable(kept, connection, report), TOOLS, report);
-  return { ok: true, list: { tools, ...freshnessOf(listed.pages) }, diagnostics: report.diagnostics };
+export function listTools(connection: Connection, server: ListedServer, options: ListOptions): Promise<Listing> {
+  return listNamed(connection, TOOLS, server, options, (entries, report) => mirrorable(entries, connection, report));
 }
 
 /**
