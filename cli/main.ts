@@ -2,9 +2,9 @@
  * The command line: parses arguments by the table in commands.ts, prints help, and hands over. Errors of usage
  * exit with 2 and say what would have been right. Imports nothing heavy: a command's module is loaded when it runs.
  */
-import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { homeFolder } from "../runtime/connect/configuration-files.ts";
 import { COMMANDS, COMMON_OPTIONS, type CommandSpec, type Invocation } from "./commands.ts";
 import { EXIT, type Io } from "./io.ts";
 
@@ -110,7 +110,7 @@ export function processIo(signal: AbortSignal): Io {
   });
   return {
     env: process.env,
-    homedir: process.env["HOME"] || homedir(),
+    homedir: homeFolder(process.env),
     cwd: process.cwd(),
     out: (text) => void process.stdout.write(text),
     err: (text) => void process.stderr.write(text),

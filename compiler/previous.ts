@@ -9,6 +9,7 @@ import { sha256 } from "../schemas/canonical.ts";
 import type { CatalogFile, CatalogServer } from "../schemas/catalog.schema.ts";
 import { bareServer, type Scope, type ServerConfig } from "../schemas/config/server-config.ts";
 import type { ExposureFile } from "../schemas/exposure.schema.ts";
+import { jsonIn } from "../schemas/json.ts";
 import type { LimitsFile } from "../schemas/limits.schema.ts";
 import type { Manifest } from "../schemas/manifest.schema.ts";
 import { definitionOf } from "../schemas/tool-list.ts";
@@ -99,10 +100,6 @@ async function readWhole(folder: string, path: string, manifest: Manifest): Prom
 }
 
 function parse(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = jsonIn(text);
+  return typeof value === "object" && value !== null ? value : undefined;
 }

@@ -3,7 +3,6 @@
  * and loads what that takes. Closing it ends everything it started. Several can live in one process, each with
  * connections of its own.
  */
-import { homedir as systemHome } from "node:os";
 import { resolve } from "node:path";
 import type { ToolEntry, ToolTable } from "../schemas/artifacts/tool-table.ts";
 import type { Scope } from "../schemas/config/server-config.ts";
@@ -16,12 +15,13 @@ import type { InterpretedResult } from "./calls/results.ts";
 import type { ClientHandlers } from "./client-features.ts";
 import type { CallOptions, ToolResult } from "./codegen/v1.ts";
 import type { Interactive } from "./connect/auth/interactive.ts";
+import { type ConfigurationFiles, homeFolder } from "./connect/configuration-files.ts";
 import type { OpenOutcome } from "./connect/open.ts";
 import type { TraceSink } from "./connect/trace.ts";
 import type { Drift } from "./drift.ts";
 import { RefusedError, ToolError } from "./errors.ts";
 import type { Live } from "./live.ts";
-import { locateRuntime, type RuntimeLocations } from "./locate.ts";
+import { locateRuntime } from "./locate.ts";
 import { openTrace } from "./open-trace.ts";
 import type { OwnServer } from "./own-servers.ts";
 import type { Resources } from "./resources.ts";
@@ -115,11 +115,10 @@ export interface Runtime {
  */
 export async function createRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
   const env = options.env ?? process.env;
-  const homedir = options.homedir ?? (env["HOME"] || systemHome());
+  const homedir = options.homedir ?? homeFolder(env);
   const cwd = resolve(options.cwd ?? process.cwd());
-  const located = await locateRuntime({ ...options, cwd, env, homedir });
-  const { projectOut, userOut } = located;
-  const folders = { ...(projectOut !== undefined && { projectOut }), ...(userOut !== undefined && { userOut }) };
+  const { files, ...folders } = await locateRuntime({ ...options, cwd, env, homedir });
+  const { projectOut, userOut } = folders;
   const own = (options.servers ?? []).map(({ config, out }) => ({ server: config.name, out }));
   const artifacts = loadArtifacts({ ...folders, own });
   const newer = await findNewerConfig({
@@ -128,8 +127,8 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
       ...(projectOut !== undefined && { project: projectOut }),
       ...(userOut !== undefined && { user: userOut }),
     },
-    configFiles: located.files.candidates.map((file) => file.path),
-    settingsDigest: (scope) => currentSettings(located, scope),
+    configFiles: files.candidates.map((file) => file.path),
+    settingsDigest: (scope) => currentSettings(files, scope),
   });
   const onNotice = onlyNew(options.onNotice ?? printNotice);
   const trace = await openTrace(options.trace, cwd, onNotice);
@@ -137,7 +136,6 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
   const open = async (): Promise<Live> => {
     const { openLive } = await import("./live.ts");
     const { value: table, diagnostics } = artifacts;
-    const { files } = located;
     const stateDir = resolve(cwd, options.stateDir ?? stateFolder(env, homedir));
     const surroundings = { env, homedir, stateDir, files, table, states };
     return openLive({ ...options, ...surroundings, diagnostics, onNotice, trace: trace.sink });
@@ -266,7 +264,7 @@ class ArtifactRuntime implements Runtime {
 }
 
 /** The configuration as it is now; read only where a file's time says that it may have changed. */
-async function currentSettings({ files }: RuntimeLocations, scope: Scope): Promise<string> {
+async function currentSettings(files: ConfigurationFiles, scope: Scope): Promise<string> {
   const [{ loadConfiguration }, { settingsDigest }] = await Promise.all([
     import("./connect/configuration.ts"),
     import("../schemas/config/digest.ts"),

@@ -122,7 +122,7 @@ async function bundlePiExtension() {
   };
   const keepsSomething = (path) =>
     !MAY_BE_TWICE.includes(relative(dist, path).split(sep).join("/")) &&
-    /^(?:export )?(?:let |const \w+ = new (?:Weak)?(?:Map|Set)\(\))/m.test(readFileSync(path, "utf8"));
+    /^(?:export )?(?:let |const \w+ = new (?:(?:Weak)?(?:Map|Set)|Turns)\(\))/m.test(readFileSync(path, "utf8"));
   const resolveId = (specifier, importer) =>
     importer !== undefined && specifier.startsWith(".") && keepsSomething(join(dirname(importer), specifier))
       ? apart(specifier, importer)

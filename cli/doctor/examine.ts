@@ -13,7 +13,7 @@ import type { EraVerdict } from "../../runtime/connect/verdict.ts";
 import { compareTools, driftText } from "../../runtime/drift.ts";
 import { connectionDigest } from "../../schemas/config/digest.ts";
 import { maskArgs, maskUrl } from "../../schemas/config/secrets.ts";
-import type { DroppedServer, ServerConfig, SourceLocation } from "../../schemas/config/server-config.ts";
+import { type DroppedServer, placeText, type ServerConfig } from "../../schemas/config/server-config.ts";
 import type { Diagnostic } from "../../schemas/diagnostic.ts";
 import { isRecord } from "../../schemas/record.ts";
 import type { Examination, Freshness, Problem } from "./examination.ts";
@@ -27,10 +27,6 @@ export interface ExamineOptions extends Omit<IntrospectOptions, "onStep" | "onVe
 }
 
 type Known = Pick<Examination, "name" | "scope" | "place" | "target" | "transport">;
-
-function placeText({ file, line, column }: SourceLocation): string {
-  return `${file}:${line}:${column}`;
-}
 
 /** What the entry alone tells. */
 function knownOf(config: ServerConfig): Known {

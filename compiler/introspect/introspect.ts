@@ -11,9 +11,9 @@ import type { Listing, NamedList } from "../../runtime/connect/list-named.ts";
 import { listPrompts } from "../../runtime/connect/list-prompts.ts";
 import { listTools } from "../../runtime/connect/list-tools.ts";
 import { type OpenOptions, openConnection } from "../../runtime/connect/open.ts";
-import { MAX_TIMER_MS } from "../../runtime/connect/session.ts";
 import { type OnStep, takeStep } from "../../runtime/connect/steps.ts";
 import type { EraVerdict } from "../../runtime/connect/verdict.ts";
+import { MAX_TIMER_MS } from "../../runtime/connect/waiting.ts";
 import type { ServerConfig } from "../../schemas/config/server-config.ts";
 import { type Diagnostic, diagnostic, type Outcome } from "../../schemas/diagnostic.ts";
 import { isRecord } from "../../schemas/record.ts";
@@ -35,6 +35,7 @@ const DEFAULT_TIMEOUT_MS = 120_000;
 const SLOW_REQUESTS = 3;
 /** For questions whose answer is worth little. */
 const CHECK_TIMEOUT_MS = 5000;
+const NO_LIST = "the answer holds no list";
 /** Lists that a server may cause with its change notices. */
 const MAX_LISTS = 3;
 
@@ -154,7 +155,8 @@ async function canListResources(
   if (signal.aborted) return { value: undefined, diagnostics: [] };
   const outcome = await connection.request("resources/list", undefined, { signal, timeoutMs: CHECK_TIMEOUT_MS });
   if (outcome.ok && Array.isArray(outcome.result["resources"])) return { value: true, diagnostics: [] };
-  return { value: undefined, diagnostics: [unlistable(server, "resources", outcome)] };
+  const why = outcome.ok ? NO_LIST : outcome.failure.message;
+  return { value: undefined, diagnostics: [unlistable(server, "resources", why)] };
 }
 
 /** Prompts are a convenience: a server that can't list them is compiled without. */
@@ -166,19 +168,11 @@ async function askForPrompts(
   if (signal.aborted) return { value: undefined, diagnostics: [] };
   const listing = await listPrompts(connection, server, { signal, timeoutMs: CHECK_TIMEOUT_MS });
   if (listing.ok) return { value: listing.list, diagnostics: listing.diagnostics };
-  const malformed = listing.failure.kind === "malformed";
-  return {
-    value: undefined,
-    diagnostics: [unlistable(server, "prompts", malformed ? { ok: true } : { ok: false, failure: listing.failure })],
-  };
+  const why = listing.failure.kind === "malformed" ? NO_LIST : listing.failure.message;
+  return { value: undefined, diagnostics: [unlistable(server, "prompts", why)] };
 }
 
-function unlistable(
-  server: ServerConfig,
-  what: "resources" | "prompts",
-  outcome: { readonly ok: true } | { readonly ok: false; readonly failure: { readonly message: string } },
-): Diagnostic {
-  const why = outcome.ok ? "the answer holds no list" : outcome.failure.message;
+function unlistable(server: ServerConfig, what: "resources" | "prompts", why: string): Diagnostic {
   return lie(server, `advertises ${what} that can't be listed (${why})`);
 }
 

@@ -3,11 +3,12 @@
  * times; only where a configuration file is not older than the manifest is the configuration itself
  * read and compared, by a function that the caller imports then.
  */
-import { lstatSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import type { ToolTable } from "../../schemas/artifacts/tool-table.ts";
 import type { Scope } from "../../schemas/config/server-config.ts";
 import { type Diagnostic, diagnostic } from "../../schemas/diagnostic.ts";
+import { lookAt } from "../connect/configuration-files.ts";
 
 export interface FreshnessQuestion {
   readonly table: ToolTable;
@@ -41,7 +42,5 @@ export function configNewer(scope: Scope): Diagnostic {
 
 /** Milliseconds of the last change, of the link or of what it leads to; 0 for a file that isn't there. */
 function changedAt(path: string): number {
-  const link = lstatSync(path, { throwIfNoEntry: false });
-  const file = statSync(path, { throwIfNoEntry: false });
-  return Math.max(link?.mtimeMs ?? 0, file?.mtimeMs ?? 0);
+  return Math.max(lookAt(path)?.mtimeMs ?? 0, lookAt(path, statSync)?.mtimeMs ?? 0);
 }

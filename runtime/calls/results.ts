@@ -3,6 +3,7 @@
  * value that is. Nothing a server sends makes this throw, and nothing keeps a result from being delivered: what
  * is wrong with it is said in `mismatch` and `notices`. Loads ajv only for a tool with an `outputSchema`.
  */
+import { jsonIn } from "../../schemas/json.ts";
 import type { CallToolResult } from "../codegen/result.ts";
 import { repairResult } from "./result-shape.ts";
 
@@ -63,13 +64,9 @@ function structuredFromText(result: CallToolResult): unknown {
   const texts = result.content.filter((block) => block.type === "text");
   const text = texts.length === 1 ? texts[0]!.text : undefined;
   if (text === undefined || text.length > MAX_JSON_TEXT || !looksLikeContainer(text)) return undefined;
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? value : undefined;
-  } catch {
-    // Prose in braces is text like any other.
-    return undefined;
-  }
+  // Prose in braces is text like any other.
+  const value = jsonIn(text);
+  return typeof value === "object" && value !== null ? value : undefined;
 }
 
 function looksLikeContainer(text: string): boolean {

@@ -2,8 +2,9 @@
  * Finds the configuration files of a run, without reading one: cheap enough for every start, and free of the
  * JSON parser. What the files say is `configuration.ts`'s matter.
  */
-import { lstatSync, realpathSync, type Stats, statSync } from "node:fs";
+import { lstatSync, realpathSync, type StatSyncFn, type Stats, statSync } from "node:fs";
 import { lstat, stat } from "node:fs/promises";
+import { homedir } from "node:os";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import type { Scope } from "../../schemas/config/server-config.ts";
 import { expandHome } from "../../schemas/expand.ts";
@@ -18,7 +19,7 @@ export interface LocateOptions {
   /** False leaves the project's files out altogether: not one of its paths is looked at. */
   readonly project?: boolean | undefined;
   readonly env: NodeJS.ProcessEnv;
-  /** Absolute home folder. */
+  /** Absolute home folder, see `homeFolder`. */
   readonly homedir: string;
 }
 
@@ -49,6 +50,11 @@ export interface ConfigurationFiles {
 
 /** A project's files, from low to high. */
 const PROJECT_FILES: readonly string[] = [".mcp.json", "mcp.json", join(".pi", "mcp.json")];
+
+/** `$HOME`, else the home folder that the system names. */
+export function homeFolder(env: NodeJS.ProcessEnv): string {
+  return env["HOME"] || homedir();
+}
 
 export async function locateConfiguration(options: LocateOptions): Promise<ConfigurationFiles> {
   const cwd = resolve(options.cwd);
@@ -143,20 +149,21 @@ function canonical(folder: string): string {
   }
 }
 
-function isThere(path: string): boolean {
+/** Also for a symbolic link to nowhere. */
+export function isThere(path: string): boolean {
   return lookAt(path) !== undefined;
 }
 
 /** A handful of paths at every start: waiting for each of them would take longer than looking. */
-function lookAt(path: string): Stats | undefined {
+export function lookAt(path: string, look: StatSyncFn = lstatSync): Stats | undefined {
   try {
-    return lstatSync(path, { throwIfNoEntry: false });
+    return look(path, { throwIfNoEntry: false });
   } catch {
     return undefined; // below a file, or in a folder that may not be read
   }
 }
 
-/** Also for a symbolic link to nowhere. */
+/** The same where nothing waits for it. */
 export function exists(path: string): Promise<boolean> {
   return lstat(path).then(
     () => true,

@@ -20,11 +20,12 @@ import { networkFetch } from "./network-fetch.ts";
 import type { ClientIdentity } from "./probe.ts";
 import { printableTail, redact } from "./redact.ts";
 import { type ResolvedHttp, type ResolvedServer, resolveServer } from "./resolve.ts";
-import { MAX_TIMER_MS, type SessionOutcome } from "./session.ts";
+import type { SessionOutcome } from "./session.ts";
 import type { StdioTransport } from "./stdio.ts";
 import { type OnStep, takeStep } from "./steps.ts";
 import type { TraceSink } from "./trace.ts";
 import type { EraVerdict } from "./verdict.ts";
+import { MAX_TIMER_MS } from "./waiting.ts";
 
 export interface OpenOptions {
   readonly env: Environment;

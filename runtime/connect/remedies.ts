@@ -3,7 +3,7 @@
  * advise the same. Goes by kinds, codes and what the entry says, never by the text of an error. Holds no value of the
  * entry's: where it quotes one, it is as written.
  */
-import type { ServerConfig } from "../../schemas/config/server-config.ts";
+import { hasAuthorization, type ServerConfig } from "../../schemas/config/server-config.ts";
 import type { Failure } from "./failure.ts";
 import { isRedirectStatus } from "./redirect.ts";
 import { REFUSED_PORT } from "./refused-port.ts";
@@ -45,8 +45,7 @@ function ofSignIn({ name, transport }: ServerConfig): string[] {
     const { authProvider } = transport;
     return [`log in with \`pi auth login ${authProvider}\`; a login that expired is renewed by Pi: \`pi mcp list\``];
   }
-  const headers = transport.kind === "http" ? Object.keys(transport.headers) : [];
-  if (headers.some((header) => header.toLowerCase() === "authorization")) {
+  if (transport.kind === "http" && hasAuthorization(transport.headers)) {
     return ["the server doesn't take its Authorization header: check the value"];
   }
   return [`sign in with \`pimcp login ${name}\`, or give the server an Authorization header`];

@@ -67,8 +67,6 @@ export type SessionOutcome =
   | { readonly ok: true; readonly session: Session }
   | { readonly ok: false; readonly failure: Failure };
 
-export { MAX_TIMER_MS };
-
 const asItComes = {
   "~standard": { version: 1 as const, vendor: "pimcp", validate: (value: unknown) => ({ value }) },
 };

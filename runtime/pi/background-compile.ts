@@ -4,14 +4,13 @@
  * configuration wherever the artifacts leave no doubt.
  */
 import { spawn } from "node:child_process";
-import { lstatSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ToolTable } from "../../schemas/artifacts/tool-table.ts";
 import type { Scope, ServerConfig } from "../../schemas/config/server-config.ts";
 import type { Diagnostic } from "../../schemas/diagnostic.ts";
-import type { ConfigurationFiles } from "../connect/configuration-files.ts";
+import { type ConfigurationFiles, isThere } from "../connect/configuration-files.ts";
 import { trackChild } from "../connect/process-group.ts";
 
 /** Bytes of the process's output that are kept; its report is far shorter. */
@@ -28,9 +27,7 @@ export function mayLackServers(files: ConfigurationFiles, table: ToolTable, foun
   const codes = new Set(found.map(({ code }) => code));
   if (codes.has("artifacts-torn") || codes.has("artifacts-format")) return false;
   if (codes.has("config-newer") || codes.has("artifacts-missing")) return true;
-  return files.candidates.some(
-    ({ path, scope }) => table.folder(scope) === undefined && lstatSync(path, { throwIfNoEntry: false }) !== undefined,
-  );
+  return files.candidates.some(({ path, scope }) => table.folder(scope) === undefined && isThere(path));
 }
 
 /** Enabled servers of the configuration that the table doesn't have, sorted by name. */

@@ -2,10 +2,9 @@
  * Compiled artifacts as a session uses them: a runtime over those of one folder, with the project's or without. Opening
  * one reads a few files, connects nothing and starts nothing.
  */
-import { homedir } from "node:os";
 import type { Diagnostic } from "../../schemas/diagnostic.ts";
 import type { ClientHandlers } from "../client-features.ts";
-import { type ConfigurationFiles, locateConfiguration } from "../connect/configuration-files.ts";
+import { type ConfigurationFiles, homeFolder, locateConfiguration } from "../connect/configuration-files.ts";
 import { createRuntime, type Runtime } from "../runtime.ts";
 import type { RegistrationPlace, Registrations } from "./registered/registered-servers.ts";
 
@@ -65,5 +64,5 @@ export function locateFiles(cwd: string): Promise<ConfigurationFiles> {
 
 function surroundings(): { readonly env: NodeJS.ProcessEnv; readonly homedir: string } {
   const env: NodeJS.ProcessEnv = { ...process.env };
-  return { env, homedir: env["HOME"] || homedir() };
+  return { env, homedir: homeFolder(env) };
 }

@@ -10,14 +10,15 @@ import type { ConfigurationFiles } from "../connect/configuration-files.ts";
 import { createOutputStore, type OutputStore } from "../limits/output-store.ts";
 import type { Runtime } from "../runtime.ts";
 import { DialogQueue } from "./dialogs/dialog-queue.ts";
-import { autoEnablesCodemode } from "./discovery/auto-enable.ts";
 import { activateDiscovery, neededDiscovery } from "./discovery/exposure.ts";
 import { sectionServers, serversSection } from "./discovery/servers-section.ts";
 import type { Loadout } from "./loadout.ts";
 import { placed } from "./placed.ts";
+import { autoEnablesCodemode } from "./rare-settings.ts";
 import type { RegistrationOverride, Registrations } from "./registered/registered-servers.ts";
 import { terminalText } from "./terminal-text.ts";
 import { unreadableFiles } from "./tools/session-tools.ts";
+import { Turns } from "./turns.ts";
 
 export interface PiSession {
   readonly pi: ExtensionAPI;
@@ -78,7 +79,7 @@ export class ArtifactSession implements PiSession {
   readonly #listeners = new Set<() => void>();
   readonly #told = new Set<string>();
   readonly #replaced: Runtime[] = [];
-  #reloads: Promise<void> = Promise.resolve();
+  readonly #reloads = new Turns();
   #notices: Diagnostic[] = [];
   #loadout: Loadout;
   #section: string | undefined;
@@ -165,9 +166,7 @@ export class ArtifactSession implements PiSession {
 
   reload(): Promise<void> {
     // One after another: what was read last is what stays.
-    const reloaded = this.#reloads.then(() => this.#reload());
-    this.#reloads = reloaded.catch(() => undefined);
-    return reloaded;
+    return this.#reloads.take(() => this.#reload());
   }
 
   async #reload(): Promise<void> {

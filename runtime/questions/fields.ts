@@ -143,7 +143,7 @@ function labelOf(name: string, title: unknown): string {
 }
 
 /** One printable line. */
-export function short(text: string, length = MAX_LABEL): string {
+function short(text: string, length = MAX_LABEL): string {
   const line = printable(text.slice(0, length * 4)).trim();
   return line.length > length ? `${line.slice(0, length - 1)}…` : line;
 }

@@ -5,6 +5,7 @@
  * a finding, never a crash. Pure.
  */
 import { digestOf } from "../../schemas/canonical.ts";
+import { jsonIn } from "../../schemas/json.ts";
 import { isRecord } from "../../schemas/record.ts";
 import { TASK_STATUSES, type TaskGeneration, type TaskStatus } from "./task-state.ts";
 
@@ -58,13 +59,8 @@ export function writeHandle(handle: TaskHandle): string {
 }
 
 export function readHandle(text: string): HandleReading {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return { ok: false, reason: "it is not JSON" };
-    throw error;
-  }
+  const value = jsonIn(text);
+  if (value === undefined) return { ok: false, reason: "it is not JSON" };
   if (!isRecord(value)) return { ok: false, reason: "it is no object" };
   if (value["format"] !== HANDLE_FORMAT) return { ok: false, reason: "its format is not one of this version" };
   const wrong = TEXTS.find((name) => typeof value[name] !== "string" || value[name] === "");

@@ -3,7 +3,6 @@
  * resources are not. Read from the catalog when they are asked for.
  */
 import type { CatalogPrompt } from "../catalog.schema.ts";
-import type { Diagnostic } from "../diagnostic.ts";
 import type { ToolTable } from "./tool-table.ts";
 
 export interface PromptEntry extends CatalogPrompt {
@@ -12,27 +11,20 @@ export interface PromptEntry extends CatalogPrompt {
   readonly completes: boolean;
 }
 
-/**
- * Sorted by server and own name; of two with one folded name the project's. A server whose catalog can't be read is left out,
- * and `problem` says why.
- */
-export function promptsOf(table: ToolTable): { readonly value: readonly PromptEntry[]; readonly problem?: Diagnostic } {
+/** Sorted by server and own name; of two with one folded name the project's. A server whose catalog can't be read is left out. */
+export function promptsOf(table: ToolTable): readonly PromptEntry[] {
   const found = new Map<string, PromptEntry>();
-  let problem: Diagnostic | undefined;
   // The project's first: as with tools, what the user has under the same name gives way.
   const ordered = [...table.servers()].sort((a, b) => Number(a.scope === "user") - Number(b.scope === "user"));
   for (const { name: server, exposure } of ordered) {
     if (exposure === "hidden") continue;
     const definition = table.serverDefinition(server);
-    if (!definition.ok) problem ??= definition.diagnostic;
     const described = definition.ok ? definition.value : undefined;
     const completes = Object.hasOwn(described?.capabilities ?? {}, "completions");
     for (const prompt of described?.promptList ?? []) {
       if (!found.has(prompt.name)) found.set(prompt.name, { ...prompt, server, completes });
     }
   }
-  const entries = [...found.values()];
   const servers = new Map(table.servers().map(({ name }, index) => [name, index]));
-  entries.sort((a, b) => servers.get(a.server)! - servers.get(b.server)!);
-  return { value: entries, ...(problem && { problem }) };
+  return [...found.values()].sort((a, b) => servers.get(a.server)! - servers.get(b.server)!);
 }

@@ -20,8 +20,7 @@ export function additionTo(json: string, object: Node, key: string, value: Confi
   const { start, end } = spanOf(last.node);
   const comma = commaAfter(json, end);
   const after = comma ?? end;
-  const separator = comma === undefined ? [{ start: end, end, text: "," }] : [];
-  const closing = comma === undefined ? "" : ",";
+  const [separator, closing] = comma === undefined ? [",", ""] : ["", ","];
   const layout = layoutOf(json);
   if (beginsLine(json, start) && endsLine(json, after)) {
     const indent = indentAt(json, start);
@@ -29,12 +28,14 @@ export function additionTo(json: string, object: Node, key: string, value: Confi
     const member = printedMember(key, value, layout, { indent, isMultiLine: true });
     const line = `${layout.lineEnd}${indent}${member}${closing}`;
     // A comma and a line at one place are one splice: their order matters.
-    if (at === end) return [{ start: at, end: at, text: `${separator[0]?.text ?? ""}${line}` }];
-    return [...separator, { start: at, end: at, text: line }];
+    if (at === end) return [{ start: at, end: at, text: `${separator}${line}` }];
+    return [
+      { start: end, end, text: separator },
+      { start: at, end: at, text: line },
+    ];
   }
-  const blank = layout.colon.endsWith(" ") ? " " : "";
   const member = printedMember(key, value, layout, { indent: "", isMultiLine: false });
-  return [{ start: after, end: after, text: `${separator[0]?.text ?? ""}${blank}${member}${closing}` }];
+  return [{ start: after, end: after, text: `${separator}${layout.blank}${member}${closing}` }];
 }
 
 function intoEmpty(json: string, object: Node, key: string, value: ConfigValue): Splice {
@@ -51,10 +52,9 @@ function intoEmpty(json: string, object: Node, key: string, value: ConfigValue):
     const at = start + 1 + kept.length;
     return { start: at, end: at, text: isMultiLine ? `${layout.lineEnd}${indent}${member}` : ` ${member}` };
   }
-  const blank = layout.colon.endsWith(" ") ? " " : "";
   const text = isMultiLine
     ? `${layout.lineEnd}${indent}${member}${layout.lineEnd}${outer}`
-    : `${blank}${member}${blank}`;
+    : `${layout.blank}${member}${layout.blank}`;
   return { start: start + 1, end: end - 1, text };
 }
 

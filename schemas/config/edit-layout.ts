@@ -26,6 +26,8 @@ export interface Layout {
   readonly step: string;
   /** Between a key and its value. */
   readonly colon: string;
+  /** Inside braces and behind commas on one line. */
+  readonly blank: string;
 }
 
 /** jsonc-parser's token kinds are a `const enum`, which isolated modules can't read. */
@@ -53,7 +55,7 @@ export function layoutOf(json: string): Layout {
   const lineEnd = /\r\n|\n|\r/.exec(json)?.[0] ?? "\n";
   const step = /[\r\n]([ \t]+)"/.exec(json)?.[1] ?? "  ";
   const colon = /"([ \t]*:[ \t]*)(?=["{[\w-])/.exec(json)?.[1] ?? ": ";
-  return { lineEnd, step, colon };
+  return { lineEnd, step, colon, blank: colon.endsWith(" ") ? " " : "" };
 }
 
 /** Where the line that holds `offset` begins. */
@@ -110,14 +112,11 @@ export interface PrintOptions {
 export function printed(value: ConfigValue, layout: Layout, options: PrintOptions): string {
   if (typeof value !== "object") return JSON.stringify(value);
   if (value.size === 0) return "{}";
-  const { lineEnd, step } = layout;
+  const { lineEnd, step, blank } = layout;
   const { indent, isMultiLine } = options;
   const inner = { indent: indent + step, isMultiLine };
   const members = [...value].map(([key, item]) => printedMember(key, item, layout, inner));
-  if (!isMultiLine) {
-    const blank = layout.colon.endsWith(" ") ? " " : "";
-    return `{${blank}${members.join(`,${blank}`)}${blank}}`;
-  }
+  if (!isMultiLine) return `{${blank}${members.join(`,${blank}`)}${blank}}`;
   return `{${lineEnd}${inner.indent}${members.join(`,${lineEnd}${inner.indent}`)}${lineEnd}${indent}}`;
 }
 

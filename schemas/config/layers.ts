@@ -17,14 +17,14 @@ import { namespaceOf } from "../names.ts";
 import { nearest } from "../nearest.ts";
 import { optional, suggestion } from "./fields.ts";
 import { quoted } from "./quote.ts";
-import type {
-  Configuration,
-  DroppedServer,
-  Scope,
-  ScopeSettings,
-  ServerConfig,
-  ServerOverride,
-  SourceLocation,
+import {
+  type Configuration,
+  type DroppedServer,
+  placeText,
+  type Scope,
+  type ScopeSettings,
+  type ServerConfig,
+  type ServerOverride,
 } from "./server-config.ts";
 import { parseConfigSource } from "./source.ts";
 import { SERVER_NAME, type ServerEntry, type ValidatedEntry } from "./validate-entry.ts";
@@ -141,7 +141,7 @@ function collision(loser: Definition, winner: Definition): Diagnostic {
   const [lost, kept] = [loser.entry, winner.entry];
   const message = `servers "${lost.name}" and "${kept.name}" differ only in "-" and "_"; "${lost.name}" is left out`;
   const notes = [
-    `"${kept.name}" is at ${placeOf(kept.location)}; rename one of them, both would be ${namespaceOf(kept.name)}`,
+    `"${kept.name}" is at ${placeText(kept.location)}; rename one of them, both would be ${namespaceOf(kept.name)}`,
   ];
   return diagnostic("server-name-collision", message, { ...lost.location, server: lost.name, notes });
 }
@@ -166,14 +166,14 @@ function reportLoose(layers: Layers, placed: PlacedOverride, broken: ReadonlySet
   const { location } = entry.override;
   const base = layers.definitions.get(name);
   if (base?.file.scope === "project") {
-    const notes = [`${placeOf(base.entry.location)} defines the server and replaces what stood below it`];
+    const notes = [`${placeText(base.entry.location)} defines the server and replaces what stood below it`];
     const message = `this override of "${name}" has no effect`;
     layers.diagnostics.push(diagnostic("no-effect", message, { ...location, server: name, notes }));
   } else if (base) {
     warnDefinitionFields(layers, placed);
     if (entry.override.enabled === true && !base.entry.enabled) {
       const notes = ["a user's artifacts are the same in every project, and hold no disabled server; enable it there"];
-      const message = `enabled has no effect: ${quoted(name)} is disabled at ${placeOf(base.entry.location)}`;
+      const message = `enabled has no effect: ${quoted(name)} is disabled at ${placeText(base.entry.location)}`;
       layers.diagnostics.push(diagnostic("no-effect", message, { ...location, server: name, notes }));
     }
   } else if (broken.has(name)) {
@@ -248,10 +248,6 @@ function scopeSettings(layers: Layers, scope: Scope, out: string): ScopeSettings
     out,
     ...optional("incomplete", layers.incomplete.has(scope) || undefined),
   };
-}
-
-function placeOf({ file, line, column }: SourceLocation): string {
-  return `${file}:${line}:${column}`;
 }
 
 function byName(a: { readonly name: string }, b: { readonly name: string }): number {

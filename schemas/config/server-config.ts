@@ -179,6 +179,16 @@ export function serversOfScope(configuration: Configuration, scope: Scope): read
   return scope === "user" ? (configuration.userServers ?? own) : own;
 }
 
+/** A place as messages name it: `mcp.json:3:5`. */
+export function placeText({ file, line, column }: SourceLocation): string {
+  return `${file}:${line}:${column}`;
+}
+
+/** Whether headers sign requests by themselves. */
+export function hasAuthorization(headers: Readonly<Record<string, string>>): boolean {
+  return Object.keys(headers).some((name) => name.toLowerCase() === "authorization");
+}
+
 /** An entry that stands in no file and can't be connected with: the defaults of all that messages, plans and limits ask. */
 export function bareServer(name: string, scope: Scope): ServerConfig {
   return {

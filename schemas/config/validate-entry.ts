@@ -10,13 +10,14 @@ import { FieldReader, optional, type Report, reporter } from "./fields.ts";
 import { quoted } from "./quote.ts";
 import { warnLiteralSecrets } from "./secrets.ts";
 import { isSecureAddress } from "./secure-address.ts";
-import type {
-  HttpSettings,
-  Scope,
-  ServerConfig,
-  ServerOverride,
-  SourceLocation,
-  StdioSettings,
+import {
+  type HttpSettings,
+  hasAuthorization,
+  type Scope,
+  type ServerConfig,
+  type ServerOverride,
+  type SourceLocation,
+  type StdioSettings,
 } from "./server-config.ts";
 import type { ConfigMember, ConfigObject } from "./source.ts";
 import { readExposure } from "./validate-exposure.ts";
@@ -199,7 +200,7 @@ function readHttp(fields: FieldReader, scope: Scope, report: Report, consequence
   const url = fields.string("url", "be an http or https URL", isHttpUrl);
   const headers = fields.stringMap("headers", HEADER_NAME, "be an HTTP header name");
   const oauth = readOAuth(fields, report, consequence);
-  if (oauth && Object.keys(headers ?? {}).some((header) => header.toLowerCase() === "authorization")) {
+  if (oauth && hasAuthorization(headers ?? {})) {
     fields.warnNoEffect("oauth", "beside an Authorization header");
   }
   const authProvider = readAuth(fields, scope, report, url);

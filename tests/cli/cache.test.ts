@@ -1,19 +1,14 @@
 /** What is remembered between compiles, for how long, and for whom. */
-import { mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { readTree } from "../golden.ts";
+import { filesBelow } from "../scratch.ts";
 import { eventually } from "../servers/run.ts";
 import { codes, FRESH, Stub, statuses, tool, variable, Workspace } from "./pimcp.ts";
 import { startTokenServer } from "./token-server.ts";
 
 const HOUR = 3_600_000;
-
-function filesBelow(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name));
-}
 
 describe("ttlMs", () => {
   const page = (name: string, meta: object) => ({ tools: [tool(name)], ...meta });

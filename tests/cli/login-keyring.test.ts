@@ -4,10 +4,11 @@
  * (Debian: `apt-get install gnome-keyring dbus`).
  */
 import { spawn, spawnSync } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { filesBelow } from "../scratch.ts";
 import { type Setting, setting, shownAddress } from "./signing-in.ts";
 
 const missing = whatIsMissing();
@@ -153,9 +154,3 @@ test("--store file leaves it, whether it is there or gone", { timeout: 60_000 },
   expect(login).toMatchObject({ code: 0, stderr: expect.stringContaining("could not be deleted") });
   expect(stored(made)).toEqual([expect.objectContaining({ tokens: expect.anything(), keyring: "left" })]);
 });
-
-function filesBelow(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name));
-}

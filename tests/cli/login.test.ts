@@ -1,9 +1,10 @@
 /** `pimcp login` and `pimcp logout` as a person meets them: real processes, a real authorization server, a browser that obeys. */
-import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { filesBelow } from "../scratch.ts";
 import type { AuthorizationOptions } from "../servers/authorization.ts";
 import { startHere } from "../servers/here.ts";
 import { startProxy } from "../servers/proxy.ts";
@@ -363,14 +364,7 @@ test("no file but the credentials' holds a token", async () => {
   await made.space.compile();
   await made.space.run("call", "remote", "add", "a=1", "b=2");
   const { access_token: access } = stored(made)[0]!.tokens!;
-  for (const path of made.space.list(".").flatMap((name) => filesBelow(join(made.space.root, name)))) {
+  for (const path of filesBelow(made.space.root)) {
     if (!path.endsWith("mcp-auth.json")) expect(readFileSync(path, "utf8")).not.toContain(access);
   }
 });
-
-function filesBelow(path: string): string[] {
-  if (statSync(path).isFile()) return [path];
-  return readdirSync(path, { recursive: true, encoding: "utf8" })
-    .map((name) => join(path, name))
-    .filter((one) => statSync(one).isFile());
-}

@@ -222,7 +222,7 @@ describe("through the artifacts", () => {
     project.write("agent/mcp.json", { mcpServers: { a__b: mine.entry } });
     await project.compileInProcess();
     const { table } = await project.runtime();
-    expect(promptsOf(table).value).toEqual([
+    expect(promptsOf(table)).toEqual([
       { name: "mcp__a__b__c", prompt: "b__c", title: "project", server: "a", completes: false },
       { name: "mcp__a__b__d", prompt: "d", server: "a__b", completes: false },
       {

@@ -17,19 +17,12 @@ import { buildArtifacts, type Files, replaceFile, writeTo } from "../artifacts-b
 import { Stub, tool, Workspace } from "../cli/pimcp.ts";
 import { eventually } from "../servers/run.ts";
 import { LivePi } from "./live-pi.ts";
-import type { SeenRequest } from "./pi.ts";
+import { compiledWorkspace, type SeenRequest } from "./pi.ts";
 
 const TAKING = join(import.meta.dirname, "taking-extension.mjs");
 const PATIENCE_MS = 30_000;
 const TEST_MS = 120_000;
 const HI = '{"text":"hi"}';
-
-async function compiled(servers: Readonly<Record<string, object>>): Promise<Workspace> {
-  const workspace = new Workspace();
-  workspace.servers(servers);
-  expect((await workspace.compile()).code).toBe(0);
-  return workspace;
-}
 
 /** The tools of MCP servers that a request declares. */
 function declared({ context }: SeenRequest): string[] {
@@ -134,7 +127,7 @@ test("a configuration or a server that has changed since costs the calls it conc
 }, async () => {
   const stub = new Stub({ tools: [tool("echo")] });
   const entry = { ...stub.entry, exposure: "direct" };
-  const workspace = await compiled({ docs: entry });
+  const workspace = await compiledWorkspace({ docs: entry });
   const file = join(workspace.project, "mcp.json");
   const servers = (docs: object | undefined) => () => workspace.servers(docs === undefined ? {} : { docs });
   const reply = (result: unknown) => () => {
@@ -219,7 +212,7 @@ test("a server that drifts is told once for each state, in text that a terminal 
   timeout: TEST_MS,
 }, async () => {
   const stub = new Stub({ tools: [tool("echo", "Says what it hears")] });
-  const workspace = await compiled({ docs: { ...stub.entry, exposure: "direct" } });
+  const workspace = await compiledWorkspace({ docs: { ...stub.entry, exposure: "direct" } });
   const pi = new LivePi(workspace);
   const told = listener(pi);
   const hostile = "a\u001b]0;owned\u0007\u202e";
@@ -262,7 +255,7 @@ test.each(["before", "after"])(
       prompts: [{ name: "ask" }],
       replies: { "prompts/get": { result: { messages: [prompt] } } },
     });
-    const workspace = await compiled({ docs: { ...stub.entry, exposure: "direct" } });
+    const workspace = await compiledWorkspace({ docs: { ...stub.entry, exposure: "direct" } });
     const isFirst = order === "before";
     const pi = new LivePi(workspace, isFirst ? { extensions: [TAKING] } : { args: ["--approve", "-e", TAKING] });
     // Pi numbers commands of one name in the order of their extensions.
@@ -333,7 +326,7 @@ test("a schema or a name that is no good costs its own constraint, and the tool 
     __proto: JSON.parse('{"type":"object","properties":{"__proto__":{"type":"string"}}}'),
   };
   const stub = new Stub({ tools: Object.entries(schemas).map(([name, inputSchema]) => ({ name, inputSchema })) });
-  const workspace = await compiled({ constructor: { ...stub.entry, exposure: "direct" } });
+  const workspace = await compiledWorkspace({ constructor: { ...stub.entry, exposure: "direct" } });
   const pi = new LivePi(workspace);
   for (const name of Object.keys(schemas))
     expect(await pi.calling(`mcp__constructor__${name}`, { text: "hi" }), name).toBe(HI);

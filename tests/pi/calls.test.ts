@@ -2,20 +2,15 @@
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { Stub, tool, Workspace } from "../cli/pimcp.ts";
+import { Stub, tool } from "../cli/pimcp.ts";
 import { countProcesses, eventually } from "../servers/run.ts";
-import { type Answer, type PiOptions, runPi, startPi, textOf } from "./pi.ts";
+import { type Answer, compiledWorkspace, type PiOptions, runPi, startPi, textOf } from "./pi.ts";
 
 const DONE: Answer = { text: "done" };
 const OTHER = join(import.meta.dirname, "other-extension.mjs");
 
 /** One server `docs`, compiled. */
-async function docs(stub: Stub, entry: object = {}): Promise<Workspace> {
-  const workspace = new Workspace();
-  workspace.servers({ docs: { ...stub.entry, ...entry } });
-  expect((await workspace.compile()).code).toBe(0);
-  return workspace;
-}
+const docs = (stub: Stub, entry: object = {}) => compiledWorkspace({ docs: { ...stub.entry, ...entry } });
 
 /** Answers the model's calls one after the other; `docs` is direct. */
 async function calling(

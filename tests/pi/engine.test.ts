@@ -2,9 +2,18 @@
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
-import { Stub, tool, Workspace } from "../cli/pimcp.ts";
+import { Stub, tool } from "../cli/pimcp.ts";
 import { eventually } from "../servers/run.ts";
-import { type Answer, type FinishedPi, type PiEvent, type PiOptions, runPi, startPi, textOf } from "./pi.ts";
+import {
+  type Answer,
+  compiledWorkspace,
+  type FinishedPi,
+  type PiEvent,
+  type PiOptions,
+  runPi,
+  startPi,
+  textOf,
+} from "./pi.ts";
 
 // Each test starts Pi several times, and a compile before.
 vi.setConfig({ testTimeout: 180_000 });
@@ -19,12 +28,7 @@ const CONTEXT = `{ state: {}, questions: { q: { type: "bool", instructions: "", 
 
 const script = (code: string): Answer => ({ call: ["codemode", { code }] });
 
-async function compiled(stub: Stub, topLevel: object = ENGINE): Promise<Workspace> {
-  const workspace = new Workspace();
-  workspace.servers({ docs: stub.entry }, topLevel);
-  expect((await workspace.compile()).code).toBe(0);
-  return workspace;
-}
+const compiled = (stub: Stub, topLevel: object = ENGINE) => compiledWorkspace({ docs: stub.entry }, topLevel);
 
 function codemodeEnds(pi: FinishedPi): readonly PiEvent[] {
   return pi.ended.filter(({ toolName, parentToolCallId }) => toolName === "codemode" && !parentToolCallId);

@@ -72,12 +72,15 @@ describe("a project", () => {
     readonly answered?: boolean;
     readonly empty?: boolean;
     /** Of the folder. */
+    /** There is a file of the name that is Pi's folder elsewhere. */
+    readonly piFile?: boolean;
     readonly name?: string;
   }
   async function decide(given: Given) {
     const root = join(scratchFolder(), given.name ?? "project");
     mkdirSync(root);
     if (!given.empty) writeFileSync(join(root, "mcp.json"), "{}");
+    if (given.piFile) writeFileSync(join(root, ".pi"), "");
     const env = { PI_CODING_AGENT_DIR: join(root, "agent") };
     const files = await locateConfiguration({ cwd: root, env, homedir: join(root, "home") });
     const saves: boolean[] = [];
@@ -139,6 +142,7 @@ describe("a project", () => {
     ["answered before: no", { mode: "tui", answered: false }, { trusted: false, ...quiet }],
     ["answered before, and now Pi says no", { piSays: false, answered: true }, { trusted: false, ...quiet }],
     ["nothing of ours in it", { saved: true, empty: true }, { trusted: false, ...quiet }],
+    ["a file .pi in it", { saved: true, empty: true, piFile: true }, { trusted: false, ...quiet }],
   ];
   test.each(rows)("%s", async (_, given, wanted) => {
     expect(await decide(given)).toEqual(wanted);

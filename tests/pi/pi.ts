@@ -5,15 +5,18 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { onTestFinished } from "vitest";
-import { DIST, type Workspace } from "../cli/pimcp.ts";
+import { expect, onTestFinished } from "vitest";
+import { DIST, Workspace } from "../cli/pimcp.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 /** Pi needs a newer Node than the rest. */
-export const NODE_22 = join(root, "node_modules", "node", "bin");
+const NODE_22 = join(root, "node_modules", "node", "bin");
+export const NODE = join(NODE_22, process.platform === "win32" ? "node.exe" : "node");
 export const PI = join(root, "node_modules", "@earendil-works", "pi-coding-agent", "dist", "cli.js");
 export const BUNDLED_PI = join(PI, "..", "bundle", "cli.js");
 export const SCRIPTED = join(import.meta.dirname, "scripted.mjs");
+/** The model of the scripted provider. */
+export const MODEL = ["--provider", "scripted", "--model", "one"];
 const entry = join(DIST, "runtime", "pi", "extension.ts");
 /** As it is written: Pi evaluates TypeScript itself. A build by tsc alone has none. */
 export const EXTENSION = existsSync(entry) ? entry : join(DIST, "runtime", "pi", "extension.js");
@@ -84,36 +87,54 @@ export interface RunningPi {
   readonly finished: Promise<FinishedPi>;
 }
 
+/** A workspace whose project has these servers, compiled. */
+export async function compiledWorkspace(
+  servers: Readonly<Record<string, object>>,
+  topLevel: object = {},
+): Promise<Workspace> {
+  const workspace = new Workspace();
+  workspace.servers(servers, topLevel);
+  const { code, json } = await workspace.compile();
+  expect(json.diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
+  expect(code).toBe(0);
+  return workspace;
+}
+
 let runs = 0;
+
+/** A folder of a run's own with the model's answers, Pi's settings where there are none, and the environment Pi runs in. */
+export function prepareRun(workspace: Workspace, answers: readonly Answer[]) {
+  const folder = join(workspace.root, `pi-${++runs}`);
+  mkdirSync(folder);
+  const [file, seen] = [join(folder, "answers.json"), join(folder, "requests.jsonl")];
+  writeFileSync(file, JSON.stringify(answers));
+  const settings = join(workspace.agent, "settings.json");
+  if (!existsSync(settings)) writeFileSync(settings, JSON.stringify({ extensions: ["-builtin:mcp"] }));
+  const env = {
+    PATH: `${NODE_22}${delimiter}${process.env["PATH"] ?? ""}`,
+    HOME: join(workspace.root, "home"),
+    PI_CODING_AGENT_DIR: workspace.agent,
+    PIMCP_CACHE_DIR: workspace.cache,
+    PIMCP_STATE_DIR: join(workspace.root, "state"),
+    PI_OFFLINE: "1",
+    SCRIPTED_ANSWERS: file,
+    SCRIPTED_REQUESTS: seen,
+  };
+  return { env, seen };
+}
 
 /** Starts Pi in the workspace's project. */
 export function startPi(workspace: Workspace, options: PiOptions): RunningPi {
   const { mode = "json", prompts = ["go"], args = [], extensions = [], bare = false, bundled = false } = options;
-  const folder = join(workspace.root, `pi-${++runs}`);
-  mkdirSync(folder);
-  const [answers, seen] = [join(folder, "answers.json"), join(folder, "requests.jsonl")];
-  writeFileSync(answers, JSON.stringify(options.answers));
-  const settings = join(workspace.agent, "settings.json");
-  if (!existsSync(settings)) writeFileSync(settings, JSON.stringify({ extensions: ["-builtin:mcp"] }));
+  const { env, seen } = prepareRun(workspace, options.answers);
   const loaded = [SCRIPTED, ...extensions, ...(bare ? [] : [EXTENSION])].flatMap((file) => ["-e", file]);
   const how =
     mode === "print" ? ["-p", ...prompts] : mode === "json" ? ["--mode", "json", "-p", ...prompts] : ["--mode", "rpc"];
-  const node = join(NODE_22, process.platform === "win32" ? "node.exe" : "node");
-  const line = [bundled ? BUNDLED_PI : PI, ...loaded, "--provider", "scripted", "--model", "one", ...args, ...how];
-  const [program, ...before] = [...(options.under ?? []), node];
+  const line = [bundled ? BUNDLED_PI : PI, ...loaded, ...MODEL, ...args, ...how];
+  const [program, ...before] = [...(options.under ?? []), NODE];
   const child = spawn(program!, [...before, ...line], {
     cwd: workspace.project,
-    env: {
-      PATH: `${NODE_22}${delimiter}${process.env["PATH"] ?? ""}`,
-      HOME: join(workspace.root, "home"),
-      PI_CODING_AGENT_DIR: workspace.agent,
-      PIMCP_CACHE_DIR: workspace.cache,
-      PIMCP_STATE_DIR: join(workspace.root, "state"),
-      PI_OFFLINE: "1",
-      SCRIPTED_ANSWERS: answers,
-      SCRIPTED_REQUESTS: seen,
-      ...options.env,
-    },
+    env: { ...env, ...options.env },
     stdio: [mode === "rpc" ? "pipe" : "ignore", "pipe", "pipe"],
   });
   onTestFinished(() => void child.kill("SIGKILL"));
@@ -146,7 +167,7 @@ export function textOf(event: PiEvent | undefined): string {
 }
 
 /** Lines that are JSON; a last line that is still being written is left out. */
-function jsonLines<T>(text: string): T[] {
+export function jsonLines<T>(text: string): T[] {
   return text
     .split("\n")
     .filter((line) => line.startsWith("{") && line.endsWith("}"))

@@ -1,29 +1,23 @@
 /** Values for a prompt's arguments, from real servers through the runtime of a session. */
-import { join } from "node:path";
 import { expect, test } from "vitest";
 import { completeArgument } from "../../runtime/pi/prompts/complete-argument.ts";
 import type { PiSession } from "../../runtime/pi/session.ts";
 import { type PromptEntry, promptsOf } from "../../schemas/artifacts/prompts.ts";
 import { Stub } from "../cli/pimcp.ts";
 import { compiled, type Entry } from "../runtime/runtime-project.ts";
-
-const everything = join(
-  import.meta.dirname,
-  "../../node_modules/@modelcontextprotocol/server-everything/dist/index.js",
-);
+import { EVERYTHING } from "../servers/run.ts";
 
 async function sessionOf(entry: Entry, prompt: string) {
   const runtime = await (await compiled({ s: entry })).runtime();
   const session = { runtime, signal: new AbortController().signal } as PiSession;
-  const found = promptsOf(runtime.table).value.find((one) => one.prompt === prompt) as PromptEntry;
+  const found = promptsOf(runtime.table).find((one) => one.prompt === prompt) as PromptEntry;
   return { found, complete: (typed: string) => completeArgument(session, found, typed) };
 }
 
 const valuesOf = (items: Awaited<ReturnType<typeof completeArgument>>) => items?.map(({ value }) => value) ?? null;
 
 test("a real server completes, knowing what was given before", async () => {
-  const entry = { command: process.execPath, args: [everything, "stdio"] };
-  const { found, complete } = await sessionOf(entry, "completable-prompt");
+  const { found, complete } = await sessionOf(EVERYTHING, "completable-prompt");
   expect(found.completes).toBe(true);
   expect(await complete("S")).toEqual([
     { value: "Sales", label: "Sales", description: "Choose the department." },

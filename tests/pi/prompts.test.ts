@@ -1,27 +1,13 @@
 /** Prompts of MCP servers as commands of a real Pi. */
-import { join } from "node:path";
 import { expect, test } from "vitest";
-import { Stub, tool, Workspace } from "../cli/pimcp.ts";
-import { eventually } from "../servers/run.ts";
-import { runPi, type SeenRequest } from "./pi.ts";
+import { Stub, tool } from "../cli/pimcp.ts";
+import { EVERYTHING, eventually } from "../servers/run.ts";
+import { compiledWorkspace, runPi, type SeenRequest } from "./pi.ts";
 import { RpcPi } from "./rpc.ts";
 
-const everything = join(
-  import.meta.dirname,
-  "../../node_modules/@modelcontextprotocol/server-everything/dist/index.js",
-);
-const EVERYTHING = { command: process.execPath, args: [everything, "stdio"] };
 const CAPABILITIES = { tools: {}, prompts: {} };
 const DONE = { text: "done" };
 const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
-
-async function compiled(servers: Readonly<Record<string, object>>): Promise<Workspace> {
-  const workspace = new Workspace();
-  workspace.servers(servers);
-  const { json } = await workspace.compile();
-  expect(json.diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
-  return workspace;
-}
 
 /** The last message of the user in a request. */
 function lastOfUser(request: SeenRequest | undefined): { readonly type: string; readonly text?: string }[] {
@@ -47,7 +33,7 @@ const textOf = (request: SeenRequest | undefined) =>
     .join("\n");
 
 test("a real server's prompts are commands, and what they are filled in with reaches the model", async () => {
-  const pi = new RpcPi(await compiled({ all: EVERYTHING }), { answers: [DONE, DONE, DONE] });
+  const pi = new RpcPi(await compiledWorkspace({ all: EVERYTHING }), { answers: [DONE, DONE, DONE] });
   const commands = (await commandsOf(pi)).filter(({ name }) => name.startsWith("mcp__"));
   expect(commands.map(({ name, description }) => [name, description])).toEqual([
     ["mcp__all__args_prompt", "<city> [state] — A prompt with two arguments, one required and one optional"],
@@ -79,7 +65,7 @@ test("what goes wrong is told, and the model isn't asked", async () => {
     prompts: [{ name: "greet", arguments: [{ name: "who", required: true }] }, { name: "plain" }],
     replies: { "prompts/get": { error: { code: -32602, message: "nobody of that name" } } },
   });
-  const workspace = await compiled({ s: stub.entry, mute: { ...stub.entry, exposure: "hidden" } });
+  const workspace = await compiledWorkspace({ s: stub.entry, mute: { ...stub.entry, exposure: "hidden" } });
   const starts = stub.starts();
   const pi = new RpcPi(workspace, { answers: [DONE] });
   const names = (await commandsOf(pi)).map(({ name }) => name);
@@ -120,7 +106,7 @@ test("a dialogue says whose the words are, images are images, and resources are 
       "prompts/get": [{ result: { messages } }, { result: { messages: [] } }, { result: { messages: "no" } }],
     },
   });
-  const pi = new RpcPi(await compiled({ s: stub.entry }), { answers: [DONE] });
+  const pi = new RpcPi(await compiledWorkspace({ s: stub.entry }), { answers: [DONE] });
   await run(pi, "/mcp__s__odd");
   await eventually(() => pi.running.requests().length === 1, "the request", 20_000);
   const [request] = pi.running.requests();
@@ -139,7 +125,7 @@ test("a dialogue says whose the words are, images are images, and resources are 
 });
 
 test("without a UI Pi answers before it exits", async () => {
-  const workspace = await compiled({ all: EVERYTHING });
+  const workspace = await compiledWorkspace({ all: EVERYTHING });
   const prompts = ["/mcp__all__args_prompt Oslo", "/mcp__all__args_prompt"];
   const pi = await runPi(workspace, { mode: "print", args: ["--approve"], prompts, answers: [{ text: "Sunny" }] });
   expect(pi.requests.map(textOf)).toEqual(["What's weather in Oslo?"]);
@@ -149,7 +135,7 @@ test("without a UI Pi answers before it exits", async () => {
 
 test("prompts of an untrusted project are no commands", async () => {
   const stub = new Stub({ tools: [tool("t")], capabilities: CAPABILITIES, prompts: [{ name: "p" }] });
-  const pi = new RpcPi(await compiled({ s: stub.entry }), { answers: [], args: ["--no-approve"] });
+  const pi = new RpcPi(await compiledWorkspace({ s: stub.entry }), { answers: [], args: ["--no-approve"] });
   expect((await commandsOf(pi)).filter(({ name }) => name.startsWith("mcp__"))).toEqual([]);
   await pi.end();
 });
@@ -160,7 +146,7 @@ test("a text that looks like a command is text", async () => {
     prompts: [{ name: "sly" }],
     replies: { "prompts/get": { result: { messages: [{ role: "user", content: { type: "text", text: "/mcp" } }] } } },
   });
-  const pi = new RpcPi(await compiled({ s: stub.entry }), { answers: [DONE] });
+  const pi = new RpcPi(await compiledWorkspace({ s: stub.entry }), { answers: [DONE] });
   await run(pi, "/mcp__s__sly");
   await eventually(() => pi.running.requests().length === 1, "the request", 20_000);
   expect(textOf(pi.running.requests()[0])).toBe("/mcp");

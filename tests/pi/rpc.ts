@@ -1,7 +1,7 @@
 /** A real Pi in RPC mode, and the program at its other end: sends prompts, and shows and answers the dialogs of extensions. */
 import type { Workspace } from "../cli/pimcp.ts";
 import { eventually } from "../servers/run.ts";
-import { type FinishedPi, type PiEvent, type PiOptions, type RunningPi, startPi } from "./pi.ts";
+import { type FinishedPi, jsonLines, type PiEvent, type PiOptions, type RunningPi, startPi } from "./pi.ts";
 
 /** A dialog that Pi wants shown. */
 export interface Dialog {
@@ -29,10 +29,7 @@ export class RpcPi {
   }
 
   lines(): Line[] {
-    return this.running
-      .stdout()
-      .split("\n")
-      .flatMap((line) => (line.startsWith("{") && line.endsWith("}") ? [JSON.parse(line) as Line] : []));
+    return jsonLines<Line>(this.running.stdout());
   }
 
   send(command: object): void {

@@ -5,9 +5,9 @@ import type { Model } from "@earendil-works/pi-ai";
 import { describe, expect, test } from "vitest";
 import { modelName, proposeModel } from "../../runtime/pi/sampling/sampling-model.ts";
 import { readSamplingRequest } from "../../runtime/pi/sampling/sampling-request.ts";
-import { Stub, tool, Workspace } from "../cli/pimcp.ts";
+import { Stub, tool, type Workspace } from "../cli/pimcp.ts";
 import { eventually } from "../servers/run.ts";
-import { type Answer, runPi, textOf } from "./pi.ts";
+import { type Answer, compiledWorkspace, runPi, textOf } from "./pi.ts";
 import { RpcPi } from "./rpc.ts";
 
 const DONE: Answer = { text: "done" };
@@ -29,10 +29,8 @@ interface Setting {
 }
 
 async function setting(entry: object = { command: process.execPath, args: [server] }): Promise<Setting> {
-  const workspace = new Workspace();
+  const workspace = await compiledWorkspace({ asking: { ...entry, exposure: "direct" } });
   const SAMPLED = join(workspace.root, "sampled");
-  workspace.servers({ asking: { ...entry, exposure: "direct" } });
-  expect((await workspace.compile()).code).toBe(0);
   const sampled = () =>
     existsSync(SAMPLED)
       ? readFileSync(SAMPLED, "utf8")

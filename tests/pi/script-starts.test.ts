@@ -1,8 +1,8 @@
 /** Which scripts start a server: those that run, and none that was refused or blocked, whatever it names. */
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
-import { DIST, Stub, tool, Workspace } from "../cli/pimcp.ts";
-import { type Answer, runPi, textOf } from "./pi.ts";
+import { DIST, Stub, tool } from "../cli/pimcp.ts";
+import { type Answer, compiledWorkspace, runPi, textOf } from "./pi.ts";
 
 vi.setConfig({ testTimeout: 180_000 });
 
@@ -11,9 +11,7 @@ const EXTENSIONS = [join(DIST, "runtime", "pi", "extension.ts"), join(import.met
 
 async function startsOf(code: string, toplevel: object = {}) {
   const stub = new Stub({ tools: [tool("echo"), tool("locked")] });
-  const workspace = new Workspace();
-  workspace.servers({ docs: stub.entry }, toplevel);
-  expect((await workspace.compile()).code).toBe(0);
+  const workspace = await compiledWorkspace({ docs: stub.entry }, toplevel);
   const before = stub.starts();
   // What was started wrongly gets the time to say so.
   const wait: Answer = { call: ["codemode", { code: `await tools.bash({ command: "sleep 2" })` }] };

@@ -2,9 +2,9 @@
 import { cpSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
-import { DIST, Stub, tool, Workspace } from "../cli/pimcp.ts";
+import { DIST, Stub, tool } from "../cli/pimcp.ts";
 import { scratchFolder } from "../scratch.ts";
-import { type Answer, type FinishedPi, type PiOptions, runPi, textOf } from "./pi.ts";
+import { type Answer, compiledWorkspace, type FinishedPi, type PiOptions, runPi, textOf } from "./pi.ts";
 
 // Each test starts Pi several times, and a compile before.
 vi.setConfig({ testTimeout: 180_000 });
@@ -41,9 +41,8 @@ interface Scripted {
 /** Runs scripts one after the other in one session. */
 async function running(scripts: readonly string[], topLevel: object = {}, options: Partial<PiOptions> = {}) {
   const stub = new Stub({ tools: [SEARCH, tool("echo")], replies: { "tools/call": { result: FOUND } } });
-  const workspace = new Workspace();
-  workspace.servers({ docs: stub.entry, quiet: { ...stub.entry, toolExposure: { echo: "hidden" } } }, topLevel);
-  expect((await workspace.compile()).code).toBe(0);
+  const quiet = { ...stub.entry, toolExposure: { echo: "hidden" } };
+  const workspace = await compiledWorkspace({ docs: stub.entry, quiet }, topLevel);
   const answers: Answer[] = [...scripts.map((code): Answer => ({ call: ["codemode", { code }] })), { text: "done" }];
   const pi = await runPi(workspace, { args: ["--approve"], answers, extensions: [OTHER_TOOLS], ...options });
   const own = pi.ended.filter(({ toolName, parentToolCallId }) => toolName === "codemode" && !parentToolCallId);
@@ -123,9 +122,7 @@ test("a script that is right is never refused, whatever it calls", async () => {
 
 test("nothing that checks or runs scripts is there before the model writes one", async () => {
   const stub = new Stub({ tools: [tool("echo")] });
-  const workspace = new Workspace();
-  workspace.servers({ docs: stub.entry });
-  expect((await workspace.compile()).code).toBe(0);
+  const workspace = await compiledWorkspace({ docs: stub.entry });
   const count: Answer = { call: ["count_threads", {}] };
   const script: Answer = {
     call: ["codemode", { code: `return (await tools.mcp__docs__echo({ text: "x" })).isError` }],

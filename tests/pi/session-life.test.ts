@@ -1,20 +1,14 @@
 /** Sessions of a Pi process that come and go while pimcp is at work: replaced, reloaded, forked, resumed, ended, several at a time. */
 import { describe, expect, test } from "vitest";
-import { Stub, tool, Workspace } from "../cli/pimcp.ts";
+import { Stub, tool } from "../cli/pimcp.ts";
 import { countProcesses, eventually } from "../servers/run.ts";
 import { LivePi } from "./live-pi.ts";
+import { compiledWorkspace } from "./pi.ts";
 
 const PATIENCE_MS = 30_000;
 const TEST_MS = 120_000;
 const TOOLS = { tools: [tool("echo"), tool("hang")] };
 const HI = '{"text":"hi"}';
-
-async function compiled(servers: Readonly<Record<string, object>>): Promise<Workspace> {
-  const workspace = new Workspace();
-  workspace.servers(servers);
-  expect((await workspace.compile()).code).toBe(0);
-  return workspace;
-}
 
 const asked = (stub: Stub, method: string) => stub.log().filter((entry) => entry.method === method).length;
 const hangs = (stub: Stub) => stub.log().filter(({ params }) => params?.["name"] === "hang").length;
@@ -25,7 +19,7 @@ test("a session that is replaced in mid-call ends the call, and the next one's t
   timeout: TEST_MS,
 }, async () => {
   const stub = new Stub(TOOLS);
-  const workspace = await compiled({
+  const workspace = await compiledWorkspace({
     docs: { ...stub.entry, exposure: "direct" },
     side: { ...stub.entry, description: "The same for scripts" },
   });
@@ -82,7 +76,7 @@ test("what the user started ends with the session it was started in, and leaves 
   const prompts = { capabilities: { tools: {}, prompts: {} }, prompts: [{ name: "ask" }] };
   const docs = new Stub({ ...TOOLS, ...prompts, silent: ["prompts/get"] });
   const late = new Stub({ tools: [tool("echo")], silent: ["tools/list"] });
-  const workspace = await compiled({ docs: { ...docs.entry, exposure: "direct" } });
+  const workspace = await compiledWorkspace({ docs: { ...docs.entry, exposure: "direct" } });
   const pi = new LivePi(workspace);
   for (const replace of [() => pi.command("/again"), () => pi.data({ type: "new_session" })]) {
     const before = asked(docs, "prompts/get");
@@ -124,7 +118,7 @@ describe.skipIf(process.platform === "win32")("a signal", () => {
     const docs = new Stub({ ...TOOLS, grandchild: true, ignoreStdinClose: true });
     const slow = new Stub({ silent: ["tools/list"] });
     const entry = { ...docs.entry, exposure: "direct" };
-    const workspace = await compiled({ docs: entry });
+    const workspace = await compiledWorkspace({ docs: entry });
     await gone(docs);
     workspace.servers({ docs: entry, slow: slow.entry });
     const signals = ["SIGTERM", "SIGHUP", "SIGINT"] as const;
@@ -143,7 +137,7 @@ describe.skipIf(process.platform === "win32")("a signal", () => {
 
 test("a session that was killed in mid-call is resumed by another process", async () => {
   const stub = new Stub(TOOLS);
-  const workspace = await compiled({ docs: { ...stub.entry, exposure: "direct" } });
+  const workspace = await compiledWorkspace({ docs: { ...stub.entry, exposure: "direct" } });
   const killed = new LivePi(workspace);
   expect(await killed.calling("mcp__docs__echo", { text: "hi" })).toBe(HI);
   killed.call("mcp__docs__hang");

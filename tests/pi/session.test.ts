@@ -4,20 +4,10 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Stub, tool, Workspace } from "../cli/pimcp.ts";
 import { eventually } from "../servers/run.ts";
-import { type FinishedPi, runPi, type SeenRequest, startPi, textOf } from "./pi.ts";
+import { compiledWorkspace, type FinishedPi, runPi, type SeenRequest, startPi, textOf } from "./pi.ts";
 
 const DONE = [{ text: "done" }];
 const TRUSTED = ["--approve"];
-
-/** A workspace whose project has these servers, compiled. */
-async function compiled(servers: Readonly<Record<string, object>>, topLevel: object = {}): Promise<Workspace> {
-  const workspace = new Workspace();
-  workspace.servers(servers, topLevel);
-  const { code, json } = await workspace.compile();
-  expect(json.diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
-  expect(code).toBe(0);
-  return workspace;
-}
 
 /** The request as bytes, without the moments at which its messages were written. */
 function bytesOf(request: SeenRequest | undefined): string {
@@ -31,7 +21,7 @@ function promptOf(pi: FinishedPi): string {
 
 test("the first requests of two sessions are the same bytes, and no server has been started for either", async () => {
   const stubs = [1, 2, 3].map(() => new Stub({ tools: [tool("echo"), tool("other")] }));
-  const workspace = await compiled({
+  const workspace = await compiledWorkspace({
     docs: { ...stubs[0]!.entry, description: "Reads documents" },
     wide: { ...stubs[1]!.entry, exposure: "direct" },
     late: { ...stubs[2]!.entry, exposure: "deferred" },
@@ -55,7 +45,7 @@ test("the first requests of two sessions are the same bytes, and no server has b
 
 test("a request of the same session keeps its prefix while a server connects", async () => {
   const stub = new Stub({ tools: [tool("echo")], startMs: 300 });
-  const workspace = await compiled({ docs: stub.entry });
+  const workspace = await compiledWorkspace({ docs: stub.entry });
   const code = `return (await tools.mcp__docs__echo({ text: "hi" })).content`;
   const pi = await runPi(workspace, { args: TRUSTED, answers: [{ call: ["codemode", { code }] }, ...DONE] });
   expect(textOf(pi.ended.at(-1))).toContain("hi");
@@ -69,7 +59,7 @@ test("a request of the same session keeps its prefix while a server connects", a
 
 test("tools beyond the declaration budget are not listed and can be searched and called", async () => {
   const stub = new Stub({ tools: [tool("echo"), tool("find_invoices", "Finds invoices by customer")] });
-  const workspace = await compiled({ docs: stub.entry }, { codemode: { inlineBudget: 0 } });
+  const workspace = await compiledWorkspace({ docs: stub.entry }, { codemode: { inlineBudget: 0 } });
   const code = `const [found] = await searchTools("invoices");
     return [found.name, (await tools.mcp__docs__find_invoices({ text: "hi" })).content]`;
   const pi = await runPi(workspace, { args: TRUSTED, answers: [{ call: ["codemode", { code }] }, ...DONE] });
@@ -80,7 +70,7 @@ test("tools beyond the declaration budget are not listed and can be searched and
 
 test("a hidden tool is in no request and can't be called", async () => {
   const stub = new Stub({ tools: [tool("echo"), tool("wipe")] });
-  const workspace = await compiled({ docs: { ...stub.entry, toolExposure: { wipe: "hidden" } } });
+  const workspace = await compiledWorkspace({ docs: { ...stub.entry, toolExposure: { wipe: "hidden" } } });
   const code = `return [ALL_TOOLS.filter((one) => one.name.includes("wipe")).length, typeof tools.mcp__docs__echo, await tools.mcp__docs__wipe({}).catch((error) => "refused")]`;
   const pi = await runPi(workspace, { args: TRUSTED, answers: [{ call: ["codemode", { code }] }, ...DONE] });
   expect(promptOf(pi)).not.toContain("wipe");
@@ -90,7 +80,7 @@ test("a hidden tool is in no request and can't be called", async () => {
 
 test("autoEnableCodemode: false leaves codemode alone and says that tools can't be reached", async () => {
   const stub = new Stub({ tools: [tool("echo")] });
-  const workspace = await compiled({ docs: stub.entry }, { autoEnableCodemode: false });
+  const workspace = await compiledWorkspace({ docs: stub.entry }, { autoEnableCodemode: false });
   const pi = await runPi(workspace, { args: TRUSTED, answers: DONE });
   expect(promptOf(pi)).not.toContain('"name":"codemode"');
   expect(pi.stderr).toContain("autoEnableCodemode is false");
@@ -118,7 +108,7 @@ test.each([
 });
 
 test("artifacts that are torn are one notice that names the remedy, and Pi goes on", async () => {
-  const workspace = await compiled({ docs: new Stub({ tools: [tool("echo")] }).entry });
+  const workspace = await compiledWorkspace({ docs: new Stub({ tools: [tool("echo")] }).entry });
   writeFileSync(join(workspace.project, "generated", "exposure.json"), "{}");
   const pi = await runPi(workspace, { args: TRUSTED, answers: DONE });
   expect(pi.code).toBe(0);
@@ -128,7 +118,7 @@ test("artifacts that are torn are one notice that names the remedy, and Pi goes 
 
 test("a configuration newer than its artifacts is said once; the compiled tools work", async () => {
   const stub = new Stub({ tools: [tool("echo")] });
-  const workspace = await compiled({ docs: stub.entry });
+  const workspace = await compiledWorkspace({ docs: stub.entry });
   workspace.servers({ docs: { ...stub.entry, exposure: "direct" } });
   const pi = await runPi(workspace, { args: TRUSTED, answers: DONE });
   expect(pi.stderr.match(/run `pimcp compile`/g)).toHaveLength(1);
@@ -163,7 +153,7 @@ test("without any configuration there is nothing to say", async () => {
 
 test("artifacts that are gone in mid-session keep working: a session has what it started with", async () => {
   const stub = new Stub({ tools: [tool("echo")] });
-  const workspace = await compiled({ docs: stub.entry });
+  const workspace = await compiledWorkspace({ docs: stub.entry });
   const pi = startPi(workspace, {
     mode: "rpc",
     args: TRUSTED,

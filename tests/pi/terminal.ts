@@ -3,14 +3,12 @@
  * ends with the test.
  */
 import { execFile, spawnSync } from "node:child_process";
-import { existsSync, writeFileSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { onTestFinished } from "vitest";
 import type { Workspace } from "../cli/pimcp.ts";
-import { EXTENSION, NODE_22, PI, SCRIPTED } from "./pi.ts";
+import { EXTENSION, MODEL, NODE, PI, prepareRun, SCRIPTED } from "./pi.ts";
 
-const NODE = join(NODE_22, "node");
 const run = promisify(execFile);
 
 /** Undefined where there is a tmux that can be used; else why not. */
@@ -36,23 +34,8 @@ export class TerminalPi {
 
   static async start(workspace: Workspace, { columns, lines }: TerminalSize): Promise<TerminalPi> {
     const socket = join(workspace.root, `tmux-${++terminals}`);
-    const answers = join(workspace.root, "answers.json");
-    writeFileSync(answers, "[]");
-    const settings = join(workspace.agent, "settings.json");
-    if (!existsSync(settings)) writeFileSync(settings, JSON.stringify({ extensions: ["-builtin:mcp"] }));
-    const env = {
-      PATH: `${NODE_22}${delimiter}${process.env["PATH"] ?? ""}`,
-      HOME: join(workspace.root, "home"),
-      PI_CODING_AGENT_DIR: workspace.agent,
-      PIMCP_CACHE_DIR: workspace.cache,
-      PIMCP_STATE_DIR: join(workspace.root, "state"),
-      PI_OFFLINE: "1",
-      SCRIPTED_ANSWERS: answers,
-      SCRIPTED_REQUESTS: join(workspace.root, "requests.jsonl"),
-      LANG: "C.UTF-8",
-      TERM: "xterm-256color",
-    };
-    const args = ["-e", SCRIPTED, "-e", EXTENSION, "--provider", "scripted", "--model", "one", "--approve"];
+    const env = { ...prepareRun(workspace, []).env, LANG: "C.UTF-8", TERM: "xterm-256color" };
+    const args = ["-e", SCRIPTED, "-e", EXTENSION, ...MODEL, "--approve"];
     const terminal = new TerminalPi(socket);
     onTestFinished(() => terminal.end());
     const size = ["-x", String(columns), "-y", String(lines)];

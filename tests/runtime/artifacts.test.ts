@@ -271,7 +271,8 @@ describe("a configuration newer than its artifacts", () => {
     const found = await findNewerConfig({
       table: loaded.value,
       folders: { project: projectOut },
-      configFiles: [config, join(projectOut, "no-such-file")],
+      // The last lies below a file, as where somebody has a file `.pi`.
+      configFiles: [config, join(projectOut, "no-such-file"), join(config, "mcp.json")],
       settingsDigest: async () => {
         asked++;
         return digest;

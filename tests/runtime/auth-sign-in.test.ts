@@ -78,16 +78,14 @@ describe("the whole way", () => {
 
 describe("as whom", () => {
   const secret = "s3cret-4711-of-the-client";
+  const basic = {
+    client_id: "mine",
+    client_secret: secret,
+    token_endpoint_auth_method: "client_secret_basic",
+  } as const;
+  const withSecret = { clientId: "mine", clientSecret: secret };
   const rows: [string, Parameters<typeof startAuthorization>[0], OAuthSettings | undefined, string][] = [
-    [
-      "a client of one's own with Basic",
-      {
-        registration: false,
-        clients: [{ client_id: "mine", client_secret: secret, token_endpoint_auth_method: "client_secret_basic" }],
-      },
-      { clientId: "mine", clientSecret: secret },
-      "mine",
-    ],
+    ["a client of one's own with Basic", { registration: false, clients: [basic] }, withSecret, "mine"],
     [
       "a public client of one's own",
       { registration: false, clients: [{ client_id: "mine", token_endpoint_auth_method: "none" }] },
@@ -167,41 +165,29 @@ describe("as whom", () => {
   });
 
   test("the secret of a client goes to the issuer of the first sign-in, until the configuration says another", async () => {
-    const client = {
-      client_id: "mine",
-      client_secret: secret,
-      token_endpoint_auth_method: "client_secret_basic",
-    } as const;
-    const server = await startAuthorization({ clients: [client] });
-    const oauth = { clientId: "mine", clientSecret: secret };
+    const server = await startAuthorization({ clients: [basic] });
     const folder = new AgentFolder();
     // Signed in to with another authorization server, before the server named this one.
     const tokens = { access_token: "gone", issuer: "https://auth.example.com" };
     folder.write({ [`mcp__${SERVER}|${server.url}`]: { serverUrl: server.url, tokens } });
     const person = agreeing(server);
     const auth = { agentDir: folder.path, interactive: person };
-    const outcome = await openGuarded(guarded(server.url, oauth), auth);
+    const outcome = await openGuarded(guarded(server.url, withSecret), auth);
     expect(outcome).toMatchObject({
       ok: false,
       diagnostic: { message: expect.stringContaining("which oauth.clientSecret was never sent to") },
     });
     expect(person.visited).toEqual([]);
-    await connected(guarded(server.url, { ...oauth, issuer: server.issuer }), auth);
+    await connected(guarded(server.url, { ...withSecret, issuer: server.issuer }), auth);
     expect(person.visited).toHaveLength(1);
   });
 
   test("the secret of a client goes to its own issuer alone", async () => {
-    const client = {
-      client_id: "mine",
-      client_secret: secret,
-      token_endpoint_auth_method: "client_secret_basic",
-    } as const;
-    const server = await startAuthorization({ clients: [client] });
-    const oauth = { clientId: "mine", clientSecret: secret };
-    const { said, visited } = await refusal(server, { ...oauth, issuer: "https://auth.example.com" });
+    const server = await startAuthorization({ clients: [basic] });
+    const { said, visited } = await refusal(server, { ...withSecret, issuer: "https://auth.example.com" });
     expect(said).toContain("not oauth.issuer");
     expect(visited).toEqual([]);
-    await signedIn(server, new AgentFolder(), { ...oauth, issuer: `${server.issuer}/` });
+    await signedIn(server, new AgentFolder(), { ...withSecret, issuer: `${server.issuer}/` });
   });
 });
 

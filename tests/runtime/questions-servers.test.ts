@@ -1,14 +1,13 @@
 /** Real servers of both eras that ask back, real processes, and the handlers of a runtime. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import type { ClientHandlers, QuestionContext } from "../../runtime/client-features.ts";
 import { ServerError, ToolError } from "../../runtime/errors.ts";
 import { Stub } from "../cli/pimcp.ts";
 import { scratchFolder } from "../scratch.ts";
 import { advertised, readAskingLog } from "../servers/asking-log.ts";
-import { eventually } from "../servers/run.ts";
+import { EVERYTHING, eventually } from "../servers/run.ts";
 import { compiled, declared, rejection, script } from "./runtime-project.ts";
 
 type Params = Readonly<Record<string, unknown>>;
@@ -236,10 +235,8 @@ describe("2026 servers that misbehave", () => {
 });
 
 describe("a server that keeps tools from clients that can't be asked", () => {
-  const everything = fileURLToPath(import.meta.resolve("@modelcontextprotocol/server-everything/dist/index.js"));
-
   test("is compiled with them, and has them where there is a handler", async () => {
-    const project = await compiled({ s: { command: process.execPath, args: [everything] } });
+    const project = await compiled({ s: EVERYTHING });
     const runtime = await project.runtime({ handlers: { elicitation: async () => ({ action: "decline" }) } });
     expect((await runtime.call("s", "trigger-elicitation-request")).text).toContain("declined");
     expect((await runtime.compareWithServer("s"))?.tools).toEqual([]);
@@ -247,7 +244,7 @@ describe("a server that keeps tools from clients that can't be asked", () => {
   });
 
   test("without a handler they are missing, and it is said why", async () => {
-    const project = await compiled({ s: { command: process.execPath, args: [everything] } });
+    const project = await compiled({ s: EVERYTHING });
     const runtime = await project.runtime();
     expect((await runtime.compareWithServer("s"))?.tools).toContainEqual({
       tool: "trigger-elicitation-request",

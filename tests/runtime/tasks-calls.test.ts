@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { RuntimeOptions } from "../../runtime/runtime.ts";
 import { scratchFolder } from "../scratch.ts";
-import { eventually, readLog, startHttp } from "../servers/run.ts";
-import { compiled, type Entry, failure, rejection, script } from "./runtime-project.ts";
+import { EVERYTHING, eventually, readLog } from "../servers/run.ts";
+import { compiled, type Entry, failure, overHttp, rejection, script } from "./runtime-project.ts";
 
 type Env = Record<string, string>;
 const ERAS = ["modern", "legacy"] as const;
@@ -14,7 +14,7 @@ async function project(env: Env = {}, entry: Entry = {}, http = false) {
   const folder = scratchFolder();
   const log = join(folder, "log");
   const variables = { TASKS_STORE: join(folder, "store"), TASKS_LOG: log, ...env };
-  const reached = http ? await served(variables) : script("tasks.mjs", variables);
+  const reached = http ? await overHttp("tasks.mjs", { HTTP: "1", ...variables }) : script("tasks.mjs", variables);
   const work = await compiled({ t: { ...reached, ...entry } });
   const stateDir = join(folder, "state");
   return {
@@ -27,13 +27,6 @@ async function project(env: Env = {}, entry: Entry = {}, http = false) {
       return existsSync(tasks) ? readdirSync(tasks).filter((name) => name.endsWith(".json")) : [];
     },
   };
-}
-
-async function served(env: Env): Promise<Entry> {
-  const { onTestFinished } = await import("vitest");
-  const server = await startHttp("tasks.mjs", { HTTP: "1", ...env });
-  onTestFinished(() => server.stop());
-  return { type: "http", url: server.url };
 }
 
 const QUICK = { workMs: 150, intervalMs: 100 };
@@ -288,7 +281,7 @@ describe("delivery", () => {
 
 describe("server-everything", () => {
   test("its research task runs, asks and reports", async () => {
-    const work = await compiled({ everything: everything() });
+    const work = await compiled({ everything: EVERYTHING });
     const asked: unknown[] = [];
     const runtime = await work.runtime({
       stateDir: scratchFolder(),
@@ -309,13 +302,3 @@ describe("server-everything", () => {
     expect(said.length).toBeGreaterThan(1);
   });
 });
-
-function everything(): Entry {
-  return {
-    command: process.execPath,
-    args: [
-      join(import.meta.dirname, "../../node_modules/@modelcontextprotocol/server-everything/dist/index.js"),
-      "stdio",
-    ],
-  };
-}

@@ -53,6 +53,7 @@ export type Said = Readonly<Record<string, unknown>>;
 export type Step = Said | PeerFailure;
 
 export const WORKING: Said = { status: "working" };
+export const working = (pollIntervalMs: unknown, more: Said = {}): Said => ({ ...WORKING, pollIntervalMs, ...more });
 export const DONE: Said = { status: "completed", result: { content: [{ type: "text", text: "done" }] } };
 
 export function missed(kind: PeerFailure["kind"], code?: number): PeerFailure {

@@ -11,6 +11,11 @@ import type { ServerConfig } from "../../schemas/config/server-config.ts";
 
 export const serversDir = fileURLToPath(new URL(".", import.meta.url));
 export const stubFile = join(serversDir, "stub.mjs");
+/** An entry of `mcpServers`: the protocol's own server with a bit of everything, over stdio. */
+export const EVERYTHING = {
+  command: process.execPath,
+  args: [join(serversDir, "../../node_modules/@modelcontextprotocol/server-everything/dist/index.js"), "stdio"],
+};
 
 /** What every connection in tests runs in. */
 export const surroundings = { env: process.env, homedir: homedir() };

@@ -24,3 +24,13 @@ export class AuthError extends Error {
     this.notes = details.notes ?? [];
   }
 }
+
+/** What `work` comes to, or why not. Rejects with what is no `AuthError`: a bug. */
+export async function orAuthError<T>(work: Promise<T>): Promise<T | AuthError> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof AuthError) return error;
+    throw error;
+  }
+}

@@ -5,6 +5,7 @@
  */
 import type * as Sdk from "@modelcontextprotocol/client";
 import { clientInformation } from "./client.ts";
+import type { AuthorizationServer } from "./discover.ts";
 import type { StoredClient } from "./store-file.ts";
 
 /** As the SDK's functions take it. */
@@ -13,14 +14,17 @@ export type ClientProof = NonNullable<Sdk.OAuthClientProvider["addClientAuthenti
 interface Asking {
   readonly sdk: typeof Sdk;
   readonly client: StoredClient;
-  /** What the server says it takes; nothing where it doesn't say. */
-  readonly methods: readonly string[] | undefined;
+  /** Its metadata says which forms it takes, where it says anything. */
+  readonly as: Pick<AuthorizationServer, "metadata">;
 }
 
 /** Asks with one form of proof, and where the client isn't known by that, with the other. `ask` rejects with the SDK's errors. */
-export async function provingClient<T>(asking: Asking, ask: (proof: ClientProof) => Promise<T>): Promise<T> {
-  const { sdk, client } = asking;
-  const method = sdk.selectClientAuthMethod(clientInformation(client), [...(asking.methods ?? [])]);
+export async function provingClient<T>(
+  { sdk, client, as }: Asking,
+  ask: (proof: ClientProof) => Promise<T>,
+): Promise<T> {
+  const methods = as.metadata?.token_endpoint_auth_methods_supported ?? [];
+  const method = sdk.selectClientAuthMethod(clientInformation(client), methods);
   try {
     return await ask(proofOf(client, method, formEncoded));
   } catch (error) {

@@ -3,7 +3,7 @@
  * `Authorization` header of its own is left alone, and so is one that asks for no token. Nothing is read before the
  * first request, nothing loaded before a token has to be got, and a person is asked only with `interactive`.
  */
-import type { ServerConfig } from "../../../schemas/config/server-config.ts";
+import { hasAuthorization, type ServerConfig } from "../../../schemas/config/server-config.ts";
 import type { Fetch } from "../http-fetch.ts";
 import { learnSecret } from "../known-secrets.ts";
 import type { ResolvedHttp, ResolvedServer } from "../resolve.ts";
@@ -56,7 +56,7 @@ export function createAuth(options: AuthOptions): Auth {
   /** A connection that is renewed keeps its tokens. */
   const bySettings = new WeakMap<ResolvedServer, TokenSource>();
   const hook = async (config: ServerConfig, resolved: ResolvedServer, fetch?: Fetch) => {
-    if (resolved.kind !== "http" || (hasAuthorization(resolved) && resolved.authProvider === undefined))
+    if (resolved.kind !== "http" || (hasAuthorization(resolved.headers) && resolved.authProvider === undefined))
       return undefined;
     const source = bySettings.get(resolved) ?? sourceFor(config, resolved, options, fetch);
     bySettings.set(resolved, source);
@@ -109,10 +109,6 @@ export async function authContext(
     fetch: authFetch({ fetch, server, oauth, learn: (secret) => learnSecret(resolved, secret) }),
     now: options.now ?? Date.now,
   };
-}
-
-export function hasAuthorization({ headers }: ResolvedHttp): boolean {
-  return Object.keys(headers).some((name) => name.toLowerCase() === "authorization");
 }
 
 function sourceFor(config: ServerConfig, resolved: ResolvedHttp, options: AuthOptions, fetch?: Fetch): TokenSource {

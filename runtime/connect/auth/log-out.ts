@@ -11,7 +11,7 @@ import type { Fetch } from "../http-fetch.ts";
 import { printableLine, redact } from "../redact.ts";
 import type { ResolvedHttp } from "../resolve.ts";
 import type { AuthContext } from "./auth-context.ts";
-import { AuthError } from "./auth-error.ts";
+import { AuthError, orAuthError } from "./auth-error.ts";
 import { knownClient } from "./client.ts";
 import { type ClientProof, provingClient } from "./client-proof.ts";
 import { type AuthOptions, authContext } from "./create-auth.ts";
@@ -45,7 +45,7 @@ export async function logOut(
     return await store.withRefreshLock<LogOutOutcome>(
       key,
       async () => {
-        const stored = await orError(store.read(key));
+        const stored = await orAuthError(store.read(key));
         if (stored === undefined) return { kind: "not-signed-in" };
         const said = (error: AuthError) => printableLine(redact(error.message, resolved.secrets));
         const revocation: Revocation =
@@ -61,15 +61,6 @@ export async function logOut(
   } catch (error) {
     const failure = failureOf(error, { sdk, secrets: resolved.secrets });
     return { kind: "failed", diagnostic: failureDiagnostic(config, failure, { doing: "signing out" }) };
-  }
-}
-
-async function orError<T>(reading: Promise<T>): Promise<T | AuthError> {
-  try {
-    return await reading;
-  } catch (error) {
-    if (error instanceof AuthError) return error;
-    throw error;
   }
 }
 
@@ -100,21 +91,21 @@ async function askToRevoke(
   hint: string,
 ): Promise<number | undefined> {
   const as = await rediscover(context, stored.discovery);
-  const url = as && endpointOf(as);
-  const client = as && knownClient(context, as, stored)?.client;
+  if (as === undefined) return undefined;
+  const url = endpointOf(as);
+  const client = knownClient(context, as, stored)?.client;
   if (url === undefined || client === undefined) return undefined;
   const params = new URLSearchParams({ token, token_type_hint: hint });
   const { sdk, fetch } = context;
-  const methods = as?.metadata?.token_endpoint_auth_methods_supported;
   const ask = async (proof: ClientProof) => {
     const headers = new Headers({ "content-type": "application/x-www-form-urlencoded" });
-    await proof(headers, params, url, as?.metadata);
+    await proof(headers, params, url, as.metadata);
     const response = await fetch(url, { method: "POST", headers, body: params.toString() });
     if (response.status === 401) throw new sdk.OAuthError(sdk.OAuthErrorCode.InvalidClient, "the client is unknown");
     return response.status;
   };
   try {
-    return await provingClient({ sdk, client, methods }, ask);
+    return await provingClient({ sdk, client, as }, ask);
   } catch (error) {
     if (sdk.OAuthError.isInstance(error)) return 401;
     throw error;

@@ -80,7 +80,6 @@ export class MachineSource implements TokenSource {
     const as = await discover(context, challenge.resourceMetadataUrl);
     const dpop = wantsDpop(context, as, challenge) ? (await newDpopKey(sdk)).session : undefined;
     const { provider, client } = providerFor(context, as, dpop);
-    const methods = as.metadata?.token_endpoint_auth_methods_supported;
     const scope = sdk.computeScopeUnion(oauth.scope, challenge.scope);
     try {
       const request = {
@@ -95,7 +94,7 @@ export class MachineSource implements TokenSource {
         provider.addClientAuthentication = own ?? proof;
         return sdk.fetchToken(provider, as.url, request);
       };
-      const tokens = await provingClient({ sdk, client, methods }, ask);
+      const tokens = await provingClient({ sdk, client, as }, ask);
       const bound = tokens.token_type.toLowerCase() === "dpop" ? dpop : undefined;
       const token = { value: tokens.access_token, scope: tokens.scope ?? scope, dpop: bound };
       const lifetimeMs = (tokens.expires_in ?? 3600) * 1000;

@@ -82,8 +82,7 @@ async function ask(
       ...(dpop && { dpop }),
       fetchFn: fetch,
     };
-    const methods = as.metadata?.token_endpoint_auth_methods_supported;
-    return (await provingClient({ sdk, client, methods }, (proof) =>
+    return (await provingClient({ sdk, client, as }, (proof) =>
       sdk.refreshAuthorization(as.url, { ...request, addClientAuthentication: proof }),
     )) as StoredTokens;
   } catch (error) {

@@ -113,8 +113,7 @@ async function authorize(
     throw personFailure(cause);
   });
   const { code, iss } = readAnswer(sdk, as, answer, state);
-  const methods = as.metadata?.token_endpoint_auth_methods_supported;
-  const exchange = provingClient({ sdk, client, methods }, (proof) =>
+  const exchange = provingClient({ sdk, client, as }, (proof) =>
     sdk.exchangeAuthorization(as.url, {
       ...known,
       authorizationCode: code,

@@ -1,13 +1,12 @@
 /** Finds the server that a person signs in to or out of, with its values resolved, or says why it has no sign-in of ours. */
 import { unknownServer } from "../../../schemas/artifacts/target.ts";
-import type { ServerConfig } from "../../../schemas/config/server-config.ts";
+import { hasAuthorization, type ServerConfig } from "../../../schemas/config/server-config.ts";
 import { type Diagnostic, diagnostic } from "../../../schemas/diagnostic.ts";
 import { loadConfiguration } from "../configuration.ts";
 import type { ConfigurationFiles } from "../configuration-files.ts";
 import type { Fetch } from "../http-fetch.ts";
 import { networkFetch } from "../network-fetch.ts";
 import { type ResolvedHttp, resolveServer } from "../resolve.ts";
-import { hasAuthorization } from "./create-auth.ts";
 
 export type SignableServer =
   | {
@@ -47,12 +46,9 @@ export async function findSignable(
   const resolution = await resolveServer(config, { env, homedir, ...(signal && { signal }) });
   if (!resolution.ok) return resolution;
   const resolved = resolution.resolved as ResolvedHttp;
-  if (hasAuthorization(resolved)) return { ok: false, diagnostic: noSignIn(config, HAS_HEADER) };
   const fetch = networkFetch({ env, ca: resolved.ca });
   return { ok: true, config, resolved, agentDir: value.agentDir, fetch };
 }
-
-const HAS_HEADER = "has an Authorization header in mcp.json, and that is its sign-in";
 
 /** Nothing is resolved, and so no command run, for a server that has no sign-in. */
 function refusalOf(config: ServerConfig): Diagnostic | undefined {
@@ -69,8 +65,8 @@ function refusalOf(config: ServerConfig): Diagnostic | undefined {
   if (grant !== "authorization-code") {
     return noSignIn(config, `gets its tokens by itself (oauth.grant "${grant}"); nobody signs in to it`);
   }
-  const names = Object.keys(transport.headers).map((header) => header.toLowerCase());
-  return names.includes("authorization") ? noSignIn(config, HAS_HEADER) : undefined;
+  if (!hasAuthorization(transport.headers)) return undefined;
+  return noSignIn(config, "has an Authorization header in mcp.json, and that is its sign-in");
 }
 
 function noSignIn({ name, location }: ServerConfig, why: string): Diagnostic {

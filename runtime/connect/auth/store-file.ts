@@ -4,6 +4,7 @@
  * read is refused, so that nobody overwrites it.
  */
 import { createHash, type JsonWebKey } from "node:crypto";
+import { jsonIn } from "../../../schemas/json.ts";
 import { namespaceOf } from "../../../schemas/names.ts";
 import { isRecord } from "../../../schemas/record.ts";
 import { AuthError } from "./auth-error.ts";
@@ -82,14 +83,8 @@ type Entries = Record<string, unknown>;
 /** Throws `AuthError` (`credentials-unusable`) for what is no JSON object. */
 export function parseEntries(content: string): Entries {
   if (content.trim() === "") return {};
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(content.replace(/^\ufeff/, ""));
-  } catch (cause) {
-    if (!(cause instanceof SyntaxError)) throw cause;
-    // A syntax error quotes what it found, which may be a token: it is no cause to hand on.
-    throw unusable("is not JSON");
-  }
+  const parsed = jsonIn(content.replace(/^\ufeff/, ""));
+  if (parsed === undefined) throw unusable("is not JSON");
   if (!isRecord(parsed)) throw unusable("is no JSON object");
   return parsed;
 }

@@ -7,7 +7,7 @@
  * secret is there, then the file's own goes; out of it the file is whole before the secret goes. A refresh is one write.
  */
 import { join } from "node:path";
-import { AuthError } from "./auth-error.ts";
+import { type AuthError, orAuthError } from "./auth-error.ts";
 import { assertKeyringWritable, deleteFromKeyring, readFromKeyring, writeToKeyring } from "./keyring.ts";
 import { type Change, type CredentialStore, fileStore } from "./store.ts";
 import type { CredentialKey, Credentials } from "./store-file.ts";
@@ -116,12 +116,8 @@ class KeyringStore implements CredentialStore {
 
   /** Deletes what counts for nothing any more, and the note of it; resolves with why that failed. */
   async #deleteLeft(key: CredentialKey): Promise<AuthError | undefined> {
-    try {
-      await deleteFromKeyring(key);
-    } catch (error) {
-      if (error instanceof AuthError) return error;
-      throw error;
-    }
+    const failed = await orAuthError(deleteFromKeyring(key));
+    if (failed !== undefined) return failed;
     await this.#file.update(key, (stored) => (isLeft(stored) ? bare(stored!) : stored));
     return undefined;
   }

@@ -4,12 +4,9 @@
  */
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import type { PiHost } from "../host.ts";
-import { scriptEngine } from "../scripts/script-settings.ts";
+import { scriptEngine } from "../rare-settings.ts";
 import type { OutputSchemaOf } from "../scripts/script-tools.ts";
 import type { PiSession } from "../session.ts";
-
-/** Pi's tool for scripts, by name. */
-export const CODEMODE = "codemode";
 
 export interface CodemodeEngine {
   /** Starts what runs scripts, while the model still writes. */

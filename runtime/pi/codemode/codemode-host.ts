@@ -14,6 +14,7 @@ import type { ScriptGate } from "../scripts/script-gate.ts";
 import { identifierOf, type ScriptTool, scriptTools } from "../scripts/script-tools.ts";
 import type { PiSession } from "../session.ts";
 import { argumentsLine, type CallRows } from "./call-rows.ts";
+import { outputSchemaOf } from "./codemode-tool.ts";
 
 export interface HostSurroundings {
   readonly session: PiSession;
@@ -122,11 +123,6 @@ async function describedTool({ id, info, isCompiled, tool }: Callable, around: H
     : { inputSchema: info.parameters, outputSchema: outputSchemaOf(tool), resolvesTo: "value" as const };
   const declaration = await around.gate.declare({ name: id, ...schemas });
   return `${description}\n\n${declaration ?? `${id}(args) takes ${JSON.stringify(info.parameters)}`}`;
-}
-
-/** A tool that declares none resolves to its text. */
-export function outputSchemaOf(tool: Pick<PiTool, "outputSchema">): unknown {
-  return tool.outputSchema ?? { type: "string" };
 }
 
 /** The tools of a namespace, by its name or another that it goes by, as written or folded. */

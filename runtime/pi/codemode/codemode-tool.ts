@@ -5,10 +5,10 @@
  */
 import type { ExtensionAPI, ToolDefinition, ToolLoadout, ToolLoadoutChanges } from "@earendil-works/pi-coding-agent";
 import { codemodeDescription, renderDescription } from "../../sandbox/description.ts";
+import { CODEMODE } from "../discovery/exposure.ts";
 import type { PiHost } from "../host.ts";
-import type { OutputSchemaOf } from "../scripts/script-tools.ts";
 import type { PiSession } from "../session.ts";
-import { CODEMODE, type CodemodeEngine } from "./codemode-engine.ts";
+import type { CodemodeEngine } from "./codemode-engine.ts";
 
 export interface EngineTool {
   readonly tool: ToolDefinition;
@@ -27,14 +27,12 @@ export function definitionOfPi(pi: ExtensionAPI, { createCodemodeExtension }: Co
 
 export function engineTool(session: PiSession, ofPi: ToolDefinition): EngineTool {
   const outputs = new Map<string, unknown>();
-  const outputSchemaOf: OutputSchemaOf = (name) => outputs.get(name);
   const tool: ToolDefinition = {
     ...ofPi,
     description: description(session, ofPi, ""),
     prepareLoadout: (loadout) => {
       outputs.clear();
-      // A tool that declares none resolves to its text.
-      for (const one of loadout.callable) outputs.set(one.name, one.outputSchema ?? { type: "string" });
+      for (const one of loadout.callable) outputs.set(one.name, outputSchemaOf(one));
       return presented(session, ofPi, loadout);
     },
     execute: async (toolCallId, params, signal, onUpdate, ctx) => {
@@ -44,7 +42,12 @@ export function engineTool(session: PiSession, ofPi: ToolDefinition): EngineTool
     },
   };
   const warm = () => import("./codemode-run.ts").then(({ warmSandbox }) => warmSandbox(session));
-  return { tool, engine: { warm, outputSchemaOf } };
+  return { tool, engine: { warm, outputSchemaOf: (name) => outputs.get(name) } };
+}
+
+/** What a call resolves to: a tool that declares nothing resolves to its text. */
+export function outputSchemaOf({ outputSchema }: { readonly outputSchema?: unknown }): unknown {
+  return outputSchema ?? { type: "string" };
 }
 
 /**

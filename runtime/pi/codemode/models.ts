@@ -30,8 +30,7 @@ const AT_ONCE = 4;
 
 export function modelFunctions(around: ModelSurroundings): Readonly<Record<string, HostFunction>> {
   const { registry, onImages } = around;
-  const turn = limited(AT_ONCE);
-  const run = runner(around, turn);
+  const run = runner(around);
   return {
     "models.getModelsOfType": ([type, provider]) =>
       registry.getModelsOfType(typeOf(type), providerOf(provider)).map(shown),
@@ -74,7 +73,8 @@ function getTyped<T extends ModelType>(registry: Registry, type: T, provider: st
   return registry.getModelOfType(type, provider, id);
 }
 
-function runner({ registry, rows, usage }: ModelSurroundings, turn: ReturnType<typeof limited>) {
+function runner({ registry, rows, usage }: ModelSurroundings) {
+  const turn = limited(AT_ONCE);
   return async <T extends ModelType, R extends ModelResult>(
     name: string,
     type: T,

@@ -21,6 +21,29 @@ export function remarksOn({ isStale, drift }: Pick<ServerRow, "isStale" | "drift
   return [...(isStale ? ["stale"] : []), ...(drift ? ["tools changed"] : [])];
 }
 
+/** How many tools, and what they cost; empty where there are none. */
+export function costOf(row: Pick<ServerRow, "tools">): readonly string[] {
+  const { declared, total } = tokensOf(row);
+  const { length } = row.tools;
+  return length === 0 ? [] : [count(length, "tool"), `${declared} of ${count(total, "token")} declared`];
+}
+
+/** Where it is defined, and what of others it goes before. */
+export function originOf({ source, override, inPlaceOf }: ServerRow): readonly string[] {
+  return [
+    ...(source === "" ? [] : [`defined at ${source}`]),
+    ...(override === undefined ? [] : [`overridden at ${override}`]),
+    ...(inPlaceOf === undefined ? [] : [placeTaken(inPlaceOf)]),
+  ];
+}
+
+export function placeTaken(extension: string): string {
+  return `in place of the one that ${extension} registers`;
+}
+
+export const NO_SERVERS = "No MCP servers are configured; `pimcp init` writes a starter mcp.json.";
+export const NO_PROJECT = "No configuration of a project is used.";
+
 const MAX_PROBLEMS = 10;
 
 export function overviewText(
@@ -28,20 +51,18 @@ export function overviewText(
   { isProjectTrusted, problems }: { readonly isProjectTrusted: boolean; readonly problems: readonly Diagnostic[] },
 ): string {
   const lines = rows.flatMap((row) => [headOf(row), ...row.reason.map((line) => `    ${terminalLine(line)}`)]);
-  if (rows.length === 0) lines.push("No MCP servers are configured; `pimcp init` writes a starter mcp.json.");
-  if (!isProjectTrusted) lines.push("No configuration of a project is used.");
+  if (rows.length === 0) lines.push(NO_SERVERS);
+  if (!isProjectTrusted) lines.push(NO_PROJECT);
   const said = problems.slice(-MAX_PROBLEMS).map((one) => `${one.severity}: ${terminalLine(placed(one))}`);
   return [...lines, ...said].join("\n");
 }
 
 export function serverText(row: ServerRow): string {
-  const { source, override, inPlaceOf, transport, reason, tools } = row;
+  const { transport, reason, tools } = row;
   const width = Math.max(...tools.map(({ tool }) => tool.length), 0);
   return [
     headOf(row),
-    ...(source === "" ? [] : [`  defined at ${source}`]),
-    ...(override === undefined ? [] : [`  overridden at ${override}`]),
-    ...(inPlaceOf === undefined ? [] : [`  in place of the one that ${inPlaceOf} registers`]),
+    ...originOf(row).map((line) => `  ${line}`),
     ...(transport === "" ? [] : [`  ${transport}`]),
     ...reason.map((line) => `  ${terminalLine(line)}`),
     ...tools.map(({ tool, exposure, tokens, isDeclared }) => {
@@ -52,14 +73,11 @@ export function serverText(row: ServerRow): string {
 }
 
 function headOf(row: ServerRow): string {
-  const { name, kind, tools, exposure, scope } = row;
-  const { declared, total } = tokensOf(row);
+  const { name, kind, exposure, scope } = row;
   const hint =
     kind === "needs-sign-in" ? `, run /mcp login ${name}` : kind === "not-compiled" ? `, run /mcp compile ${name}` : "";
-  const cost =
-    tools.length === 0 ? "" : `, ${count(tools.length, "tool")}, ${declared} of ${count(total, "token")} declared`;
-  const remarks = remarksOn(row).map((remark) => `, ${remark}`);
-  return `${name}: ${KIND_TEXT[kind]}${hint}${remarks.join("")}${cost} (${exposure}, ${scope})`;
+  const more = [...remarksOn(row), ...costOf(row)].map((one) => `, ${one}`);
+  return `${name}: ${KIND_TEXT[kind]}${hint}${more.join("")} (${exposure}, ${scope})`;
 }
 
 export function count(number: number, what: string): string {

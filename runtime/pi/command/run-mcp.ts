@@ -7,7 +7,7 @@ import type { PiHost } from "../host.ts";
 import type { ActionOutcome } from "../servers/action-outcome.ts";
 import { currentServers, isEligible } from "../servers/current-servers.ts";
 import { type ActionOptions, ServerActions } from "../servers/server-actions.ts";
-import type { ServerChange } from "../servers/server-change.ts";
+import { type ServerChange, toolExposureChange } from "../servers/server-change.ts";
 import type { ServerRow } from "../servers/server-overview.ts";
 import type { PiSession } from "../session.ts";
 import { terminalText } from "../terminal-text.ts";
@@ -109,15 +109,13 @@ function changeOf(
   if (request.kind !== "exposure") return { kind: "enabled", enabled: request.kind === "enable" };
   const { tool, exposure } = request;
   if (tool === undefined) return exposure === "inherit" ? { ok: false, text: USAGE } : { kind: "exposure", exposure };
-  const entry = table.byTool(name, tool, { includeHidden: true });
-  if (entry === undefined) {
+  if (table.byTool(name, tool, { includeHidden: true }) === undefined) {
     const names = table.tools({ server: name, includeHidden: true }).map((one) => one.tool);
     const close = nearestAll(tool, names, 3);
     const remedy = close.length > 0 ? `; did you mean ${close.join(" or ")}?` : "";
     return { ok: false, text: `"${name}" has no tool "${tool}"${remedy}` };
   }
-  const definition = table.definition(entry.name, { includeHidden: true });
-  return { kind: "tool-exposure", tool, exposure, meta: definition.ok ? definition.value?._meta : undefined };
+  return toolExposureChange(table, { server: name, tool }, exposure);
 }
 
 /** The server that was named, the only one there is a point in, or the one the user chooses. */

@@ -43,10 +43,8 @@ export async function askField(
   switch (field.kind) {
     case "boolean":
       return choose(shown, YES_NO, before);
-    case "choice": {
-      const options = field.options.map(({ value, label }) => ({ value, label }));
-      return choose(shown, options, before);
-    }
+    case "choice":
+      return choose(shown, field.options, before);
     case "choices":
       return chooseSeveral(shown, field.options, before);
     default:

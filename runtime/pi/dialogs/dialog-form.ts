@@ -9,7 +9,7 @@ import { type Field, type FieldValue, readForm } from "../../questions/fields.ts
 import { terminalLine } from "../terminal-text.ts";
 import { askField, type GivenField } from "./dialog-field.ts";
 import type { Choice, Dialogs } from "./dialog-queue.ts";
-import { below, CANCEL, DECLINE, quoted, shortName, whoAsks } from "./dialog-text.ts";
+import { below, CANCEL, DECLINE, questionHead, shortName } from "./dialog-text.ts";
 
 type Params = Readonly<Record<string, unknown>>;
 type Result = Record<string, unknown>;
@@ -18,8 +18,7 @@ type Way = "decline" | "cancel";
 
 export async function askForm(dialogs: Dialogs, params: Params, context: QuestionContext): Promise<Result> {
   const form = await readForm(params["requestedSchema"]);
-  const message = typeof params["message"] === "string" ? params["message"] : "";
-  const head = below(whoAsks("asks", context), quoted(message, dialogs.columns));
+  const head = questionHead("asks", params["message"], context, dialogs.columns);
   if (!form.ok) {
     const title = below(head, `It can't be filled in here: ${form.reason}.`);
     return { action: (await dialogs.select<Way>(title, [CANCEL, DECLINE])) ?? "cancel" };

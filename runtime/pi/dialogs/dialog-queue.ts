@@ -5,6 +5,7 @@
  */
 import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { terminalText } from "../terminal-text.ts";
+import { Turns } from "../turns.ts";
 import { Patience } from "./dialog-patience.ts";
 
 export interface Choice<T> {
@@ -43,7 +44,7 @@ export class DialogQueue {
   readonly #ended: AbortSignal;
   readonly patience = new Patience();
   readonly #statuses = new Set<string>();
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #turns = new Turns();
 
   /** `ended` is aborted with the session that `ctx` belongs to. */
   constructor(ctx: Pick<ExtensionContext, "ui" | "mode">, ended: AbortSignal) {
@@ -59,12 +60,10 @@ export class DialogQueue {
   /** Runs `ask` when those before it are done. Rejects where it isn't wanted any more by then. */
   take<T>(ask: (dialogs: Dialogs) => Promise<T>, options: TurnOptions = {}): Promise<T> {
     const signal = options.signal ? AbortSignal.any([options.signal, this.#ended]) : this.#ended;
-    const turn = this.#last.then(() => {
+    return this.#turns.take(() => {
       signal.throwIfAborted();
       return ask(this.#dialogs(signal, options));
     });
-    this.#last = turn.catch(() => undefined);
-    return turn;
   }
 
   /** Whether the answer is yes; Enter alone says no. */

@@ -22,6 +22,11 @@ export function whoAsks(does: string, { server, tool, taskId }: QuestionContext)
   return `Server "${shortName(server)}" ${does}${during.length > 0 ? ` (${during.join(", ")})` : ""}:`;
 }
 
+/** Who asks, and below that the server's own words, where there are any. */
+export function questionHead(does: string, message: unknown, context: QuestionContext, columns: number): string {
+  return below(whoAsks(does, context), typeof message === "string" ? quoted(message, columns) : undefined);
+}
+
 export function shortName(name: string): string {
   return shortLine(name, MAX_NAME);
 }

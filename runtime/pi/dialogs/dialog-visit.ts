@@ -5,7 +5,7 @@
 import type { QuestionContext } from "../../client-features.ts";
 import { readAddress } from "../../questions/address.ts";
 import type { Dialogs } from "./dialog-queue.ts";
-import { below, CANCEL, DECLINE, quoted, shortName, whoAsks } from "./dialog-text.ts";
+import { below, CANCEL, DECLINE, questionHead, shortName } from "./dialog-text.ts";
 
 type Params = Readonly<Record<string, unknown>>;
 type Result = Record<string, unknown>;
@@ -20,8 +20,7 @@ export async function askVisit(
   context: QuestionContext,
   openPage: OpenPage,
 ): Promise<Result> {
-  const message = typeof params["message"] === "string" ? params["message"] : "";
-  const head = below(whoAsks("wants you to open a page", context), quoted(message, dialogs.columns));
+  const head = questionHead("wants you to open a page", params["message"], context, dialogs.columns);
   const address = readAddress(String(params["url"]));
   if (!address.ok) {
     const title = below(head, `It can't be opened: ${address.reason}.`);

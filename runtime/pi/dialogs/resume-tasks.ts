@@ -4,10 +4,10 @@
  * conversation. Only tasks of this project, of servers of this session that are reached as they were, that nobody follows. Where
  * there are none it reads one folder and nothing more; without a UI it says how to resume.
  */
-import { homedir } from "node:os";
 import { isAbsolute, relative, resolve } from "node:path";
 import { DEFAULT_MAX_OUTPUT_BYTES } from "../../../schemas/config/server-config.ts";
 import { stateFolder } from "../../../schemas/user-folders.ts";
+import { homeFolder } from "../../connect/configuration-files.ts";
 import { HandleStore, type ListedTask } from "../../tasks/handle-store.ts";
 import { messageOf } from "../in-background.ts";
 import type { PiSession } from "../session.ts";
@@ -34,14 +34,14 @@ export async function offerTasks(session: PiSession): Promise<void> {
 
 async function leftTasks(session: PiSession): Promise<readonly ListedTask[]> {
   const { env, files, table } = session;
-  const store = new HandleStore(resolve(files.sessionDir, stateFolder(env, env["HOME"] || homedir())));
+  const store = new HandleStore(resolve(files.sessionDir, stateFolder(env, homeFolder(env))));
   const { value, diagnostics } = await store.list();
   for (const { message, severity } of diagnostics) session.tell(message, severity);
   const servers = new Set(table.servers().flatMap((server) => (table.isReachable(server) ? [server.name] : [])));
   const isOurs = ({ project: { cwd, config } }: ListedTask) =>
     config === undefined && (cwd === files.sessionDir || isWithin(files.projectDir, cwd));
   const isHidden = ({ server, tool }: ListedTask) =>
-    table.tools({ server, includeHidden: true }).find((one) => one.tool === tool)?.exposure === "hidden";
+    table.byTool(server, tool, { includeHidden: true })?.exposure === "hidden";
   const candidates = value.filter(
     (task) =>
       task.holder === undefined &&
@@ -165,8 +165,7 @@ type Result = Awaited<ReturnType<PiSession["runtime"]["callEntry"]>>["result"];
 async function deliver(session: PiSession, task: ListedTask, result: Result): Promise<void> {
   const { limitResult } = await import("../../limits/result.ts");
   const { server, tool, taskId } = task;
-  const entry = session.table.tools({ server }).find((one) => one.tool === tool);
-  const maxBytes = entry?.maxOutputBytes ?? DEFAULT_MAX_OUTPUT_BYTES;
+  const maxBytes = session.table.byTool(server, tool)?.maxOutputBytes ?? DEFAULT_MAX_OUTPUT_BYTES;
   const { content, path } = await limitResult(result, { maxBytes, server, tool, store: session.store });
   const isError = result.isError === true;
   const head = `The MCP call ${nameOf(task)} of an earlier session (task ${shortName(taskId)}) has ${isError ? "failed" : "ended"}. What follows is its server's text:`;

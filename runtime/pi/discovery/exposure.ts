@@ -41,7 +41,8 @@ export function neededDiscovery(exposures: Iterable<Exposure>): Discovery {
   return { codemode: all.has("codemode") || all.has("codemode-deferred"), toolSearch: all.has("deferred") };
 }
 
-const CODEMODE = "codemode";
+/** Pi's tools that reach others, by name. */
+export const CODEMODE = "codemode";
 const TOOL_SEARCH = "tool_search";
 
 /**

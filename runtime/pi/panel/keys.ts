@@ -1,5 +1,5 @@
 /** Which keys do what to a server in its present state, and the help that says so. Pure. */
-import type { ServerRow } from "../servers/server-overview.ts";
+import { isOn, type ServerRow } from "../servers/server-overview.ts";
 import type { Screen } from "./screen.ts";
 
 export type Hint = readonly [key: string, does: string];
@@ -14,7 +14,6 @@ interface Key {
 }
 
 const isUsable = ({ kind }: ServerRow) => kind !== "gone" && kind !== "invalid";
-const isOn = (row: ServerRow) => isUsable(row) && row.kind !== "disabled";
 
 const KEYS: readonly Key[] = [
   { key: "s", action: "login", does: () => "sign in", isFor: (row) => isOn(row) && row.isSignable },

@@ -1,7 +1,8 @@
 /** The panel's list of servers: one a row, and below it what is to be said of the selected one. */
 import type { Diagnostic } from "../../../schemas/diagnostic.ts";
-import { count, KIND_TEXT, remarksOn } from "../command/mcp-text.ts";
+import { costOf, count, KIND_TEXT, NO_PROJECT, NO_SERVERS, placeTaken, remarksOn } from "../command/mcp-text.ts";
 import { placed } from "../placed.ts";
+import type { ActionOutcome } from "../servers/action-outcome.ts";
 import { type ServerKind, type ServerRow, tokensOf } from "../servers/server-overview.ts";
 import { terminalLine, terminalText } from "../terminal-text.ts";
 import { helpLines, keysOf } from "./keys.ts";
@@ -13,7 +14,7 @@ export interface ListState {
   /** What goes on with servers just now, by name. */
   readonly busy: ReadonlyMap<string, string>;
   /** What the last action on a server came to. */
-  readonly outcomes: ReadonlyMap<string, { readonly ok: boolean; readonly text: string }>;
+  readonly outcomes: ReadonlyMap<string, ActionOutcome>;
   /** What no row says. */
   readonly problems: readonly Diagnostic[];
   readonly isProjectTrusted: boolean;
@@ -44,7 +45,7 @@ export function listLines(state: ListState, screen: Screen): readonly string[] {
     ...serverTable(state, screen),
     "",
     ...selectionLines(state, screen),
-    ...(isProjectTrusted ? [] : screen.wrapped("No configuration of a project is used.", "dim", 2)),
+    ...(isProjectTrusted ? [] : screen.wrapped(NO_PROJECT, "dim", 2)),
     ...helpLines(screen, [["↑↓", "choose"], ["enter", "open"], ...keysOf(rows[selected]), ["esc", "close"]]),
     screen.rule(),
   ];
@@ -52,7 +53,7 @@ export function listLines(state: ListState, screen: Screen): readonly string[] {
 
 function serverTable({ rows, selected, busy }: ListState, screen: Screen): readonly string[] {
   if (rows.length === 0) {
-    return screen.wrapped("No MCP servers are configured; `pimcp init` writes a starter mcp.json.", "muted", 4);
+    return screen.wrapped(NO_SERVERS, "muted", 4);
   }
   const { from, to } = windowOf(rows.length, selected, screen.rows);
   const cells = rows.slice(from, to).map((row): readonly Cell[] => {
@@ -80,14 +81,11 @@ function serverTable({ rows, selected, busy }: ListState, screen: Screen): reado
 function selectionLines({ rows, selected, outcomes }: ListState, screen: Screen): readonly string[] {
   const row = rows[selected];
   if (row === undefined) return [];
-  const { declared, total } = tokensOf(row);
   const facts = [
-    ...(row.tools.length === 0
-      ? []
-      : [count(row.tools.length, "tool"), `${declared} of ${count(total, "token")} declared`]),
+    ...costOf(row),
     row.exposure,
     ...(row.override === undefined ? [row.source] : [`${row.source}, overridden at ${row.override}`]),
-    ...(row.inPlaceOf === undefined ? [] : [`in place of the one that ${row.inPlaceOf} registers`]),
+    ...(row.inPlaceOf === undefined ? [] : [placeTaken(row.inPlaceOf)]),
   ].filter((fact) => fact !== "");
   return [...screen.wrapped(terminalLine(facts.join(" · ")), "muted", 3), ...trouble(row, outcomes, screen)];
 }

@@ -5,6 +5,7 @@ import type { Choice } from "../dialogs/dialog-queue.ts";
 import { dialogSignIn } from "../dialogs/dialog-sign-in.ts";
 import type { ActionOutcome } from "../servers/action-outcome.ts";
 import type { ActionOptions, ServerActions } from "../servers/server-actions.ts";
+import { toolExposureChange } from "../servers/server-change.ts";
 import type { ServerRow, ToolRow } from "../servers/server-overview.ts";
 import { terminalLine } from "../terminal-text.ts";
 import type { KeyAction } from "./keys.ts";
@@ -66,10 +67,7 @@ export class PanelActions {
     const exposure = await this.#choose(title, [...exposureChoices(now), inherit]);
     if (exposure === undefined || exposure === now) return undefined;
     const { table } = this.#around.session;
-    const entry = table.byTool(name, tool, { includeHidden: true });
-    const definition = entry && table.definition(entry.name, { includeHidden: true });
-    const meta = definition?.ok ? definition.value?._meta : undefined;
-    return this.#actions.change(name, { kind: "tool-exposure", tool, exposure, meta }, { onProgress });
+    return this.#actions.change(name, toolExposureChange(table, { server: name, tool }, exposure), { onProgress });
   }
 
   #choose<T>(title: string, choices: readonly Choice<T>[]): Promise<T | undefined> {

@@ -1,6 +1,6 @@
 /** One server in the panel: what it is and where it comes from, and its tools with their exposure and cost. */
-import { count, KIND_TEXT, remarksOn } from "../command/mcp-text.ts";
-import { type ServerRow, tokensOf } from "../servers/server-overview.ts";
+import { costOf, count, KIND_TEXT, originOf, remarksOn } from "../command/mcp-text.ts";
+import type { ServerRow } from "../servers/server-overview.ts";
 import { shortLine, terminalLine } from "../terminal-text.ts";
 import { helpLines, keysOf } from "./keys.ts";
 import { KIND_COLOUR, type ListState, trouble } from "./list-view.ts";
@@ -42,19 +42,16 @@ export function serverLines(state: ServerViewState, screen: Screen): readonly st
 }
 
 function factLines({ row, busy, outcomes }: ServerViewState, screen: Screen): readonly string[] {
-  const { kind, source, override, inPlaceOf, transport, exposure, scope, tools } = row;
-  const { declared, total } = tokensOf(row);
+  const { kind, transport, exposure, scope } = row;
   const going = busy.get(row.name);
   const state = [KIND_TEXT[kind], ...remarksOn(row)].join(", ");
-  const cost =
-    tools.length === 0 ? [] : [count(tools.length, "tool"), `${declared} of ${count(total, "token")} declared`];
   return [
     ...screen.wrapped(
       going === undefined ? state : terminalLine(going),
       going === undefined ? KIND_COLOUR[kind] : "accent",
       2,
     ),
-    ...screen.wrapped(terminalLine([exposure, ...cost].join(" · ")), "muted", 2),
+    ...screen.wrapped(terminalLine([exposure, ...costOf(row)].join(" · ")), "muted", 2),
     ...screen.wrapped(
       terminalLine(
         [transport, scope === "extension" ? "registered by an extension" : `${scope} server`]
@@ -64,11 +61,7 @@ function factLines({ row, busy, outcomes }: ServerViewState, screen: Screen): re
       "muted",
       2,
     ),
-    ...(source === "" ? [] : screen.wrapped(terminalLine(`defined at ${source}`), "dim", 2)),
-    ...(override === undefined ? [] : screen.wrapped(terminalLine(`overridden at ${override}`), "dim", 2)),
-    ...(inPlaceOf === undefined
-      ? []
-      : screen.wrapped(terminalLine(`in place of the one that ${inPlaceOf} registers`), "dim", 2)),
+    ...originOf(row).flatMap((line) => screen.wrapped(terminalLine(line), "dim", 2)),
     ...trouble(row, outcomes, screen),
   ];
 }

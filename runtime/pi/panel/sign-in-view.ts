@@ -4,8 +4,7 @@
  */
 import type { ExtensionContext, KeybindingsManager, Theme } from "@earendil-works/pi-coding-agent";
 import type * as PiTui from "@earendil-works/pi-tui";
-import type { AskForAddress } from "../dialogs/dialog-sign-in.ts";
-import { invitationText } from "../dialogs/dialog-sign-in.ts";
+import { type AskForAddress, invitationText } from "../dialogs/dialog-sign-in.ts";
 import type { PiHost } from "../host.ts";
 import { terminalText } from "../terminal-text.ts";
 import { Screen } from "./screen.ts";

@@ -13,8 +13,6 @@ import { shortened, terminalLine } from "../terminal-text.ts";
 /** UTF-16 units of what a command says of itself. */
 const MAX_DESCRIPTION_LENGTH = 300;
 
-type RegisteringPi = Pick<ExtensionAPI, "registerCommand">;
-
 export class PromptCommands {
   readonly #pi: ExtensionAPI;
   readonly #session: () => PiSession | undefined;
@@ -30,23 +28,22 @@ export class PromptCommands {
   /** Makes the prompts of `table` those that there are. One that is gone stays a command which says so. */
   show(table: ToolTable): void {
     this.#entries.clear();
-    for (const entry of promptsOf(table).value) this.#entries.set(entry.name, entry);
+    for (const entry of promptsOf(table)) this.#entries.set(entry.name, entry);
     let added = false;
     for (const entry of this.#entries.values()) {
       added ||= !this.#registered.has(entry.name);
-      this.#register(this.#pi, entry.name, describe(entry));
+      this.#register(entry.name, describe(entry));
     }
-    for (const name of this.#registered.keys())
-      if (!this.#entries.has(name)) this.#register(this.#pi, name, "No longer offered");
+    for (const name of this.#registered.keys()) if (!this.#entries.has(name)) this.#register(name, "No longer offered");
     // The editor has a list of commands of its own, made when the session began; only this makes it anew.
     const ctx = this.#session()?.ctx;
     if (added && ctx?.mode === "tui") ctx.ui.addAutocompleteProvider((before) => before);
   }
 
-  #register(pi: RegisteringPi, name: string, description: string): void {
+  #register(name: string, description: string): void {
     if (this.#registered.get(name) === description) return;
     this.#registered.set(name, description);
-    pi.registerCommand(name, {
+    this.#pi.registerCommand(name, {
       description,
       getArgumentCompletions: async (typed) => {
         const [entry, session] = [this.#entries.get(name), this.#session()];

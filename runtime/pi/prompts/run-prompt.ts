@@ -9,8 +9,7 @@ import { usageOf } from "../../../schemas/prompt-list.ts";
 import { RefusedError, ServerError } from "../../errors.ts";
 import type { PromptResult } from "../../resources.ts";
 import { contentLimit } from "../resources/content-limit.ts";
-import { READ_RESOURCE_TOOL } from "../resources/resource-names.ts";
-import { resourceServers } from "../resources/resource-tools.ts";
+import { readResourceTool } from "../resources/resource-tools.ts";
 import type { PiSession } from "../session.ts";
 import { shortLine, terminalLine, terminalText } from "../terminal-text.ts";
 import { type FilledArguments, fillArguments } from "./prompt-arguments.ts";
@@ -93,12 +92,11 @@ async function ask(
 async function send({ pi, ctx, name }: PromptRun, session: PiSession, entry: PromptEntry, result: PromptResult) {
   const { server } = entry;
   const { store, table, signal } = session;
-  const readsResources = resourceServers(table).some((one) => one.name === server);
   const content = await promptContent(result, {
     server,
     store,
     maxBytes: contentLimit(table, server),
-    readResourceTool: readsResources ? READ_RESOURCE_TOOL : undefined,
+    readResourceTool: readResourceTool(table, server),
   });
   if (signal.aborted) return;
   const [first] = content;

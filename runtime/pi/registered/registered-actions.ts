@@ -2,7 +2,7 @@
  * What a person can do to a server that an extension registered: the changes hold for the session and are written nowhere,
  * as in Pi.
  */
-import type { ActionOutcome } from "../servers/action-outcome.ts";
+import { type ActionOutcome, compileOutcome, failure } from "../servers/action-outcome.ts";
 import type { ServerChange } from "../servers/server-change.ts";
 import type { PiSession } from "../session.ts";
 import type { RegisteredServer, RegistrationOverride } from "./registered-servers.ts";
@@ -14,7 +14,7 @@ export async function changeRegistered(
   change: ServerChange,
   inProject: boolean,
 ): Promise<ActionOutcome> {
-  const refused = (why: string) => ({ ok: false, text: `"${name}" is registered by ${source}: ${why}` });
+  const refused = (why: string) => failure(`"${name}" is registered by ${source}: ${why}`);
   if (inProject) return refused("it belongs to no project");
   const override = overrideOf(change);
   if (override === undefined) return refused("what it says of a tool comes back with the next session");
@@ -25,9 +25,7 @@ export async function changeRegistered(
 /** Asks the server anew; `text` is what has been done already. */
 export async function compileOwn(session: PiSession, name: string, text: string): Promise<ActionOutcome> {
   const report = await compileRegistered(session, name);
-  const problems = report?.problems ?? [`"${name}" is disabled`];
-  if (problems.length === 0) return { ok: true, text };
-  return { ok: false, text: [`${text}, but it could not be compiled:`, ...problems].join("\n  ") };
+  return compileOutcome(text, report?.problems ?? [`"${name}" is disabled`]);
 }
 
 /** Undefined for what can't be undone: the extension's own word is not known here. */

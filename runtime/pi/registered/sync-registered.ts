@@ -6,6 +6,7 @@
 import { type CompileReport, compileText } from "../background-compile.ts";
 import { noteCompile } from "../servers/compile-findings.ts";
 import type { PiSession } from "../session.ts";
+import { Turns } from "../turns.ts";
 import type { RegisteredServer, RegistrationOverride } from "./registered-servers.ts";
 
 /** Processes at a time. */
@@ -14,7 +15,7 @@ const MAX_PROCESSES = 2;
 /** What is under way for a session, and what was tried: what failed is tried again by the next session. */
 interface Progress {
   /** One change after another, whatever an extension does in a row. */
-  last: Promise<void>;
+  readonly turns: Turns;
   /** Folders of artifacts that a process was started for. */
   readonly tried: Set<string>;
   readonly refreshed: Set<string>;
@@ -22,18 +23,14 @@ interface Progress {
 const bySession = new WeakMap<PiSession, Progress>();
 
 function progressOf(session: PiSession): Progress {
-  const known = bySession.get(session) ?? { last: Promise.resolve(), tried: new Set(), refreshed: new Set() };
+  const known = bySession.get(session) ?? { turns: new Turns(), tried: new Set(), refreshed: new Set() };
   bySession.set(session, known);
   return known;
 }
 
 /** `changed`: servers have been registered, unregistered or overridden since the session's artifacts were loaded. */
 export function syncRegistered(session: PiSession, changed: boolean): Promise<void> {
-  const progress = progressOf(session);
-  const synced = progress.last.then(() => sync(session, changed));
-  // What fails once must not keep later changes from being made.
-  progress.last = synced.catch(() => undefined);
-  return synced;
+  return progressOf(session).turns.take(() => sync(session, changed));
 }
 
 /** Changes a registered server for the rest of the session; what was changed before stays. */

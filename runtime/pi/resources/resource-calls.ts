@@ -3,7 +3,6 @@
  * beside the others' resources. Output is within the limits of tools; scripts get the JSON as it is.
  */
 import type { ServerEntry } from "../../../schemas/artifacts/tool-table.ts";
-import { byCodeUnit } from "../../../schemas/canonical.ts";
 import { isRecord } from "../../../schemas/record.ts";
 import type { ContentBlock } from "../../codegen/v1.ts";
 import { isAppResource } from "../../limits/blocks.ts";
@@ -44,7 +43,7 @@ export async function readResource(session: PiSession, args: unknown, signal: Si
   ]);
   const empty: ContentBlock[] = [{ type: "text", text: `Resource ${uri} is empty.` }];
   const shown = content.length === 0 ? empty : content;
-  return result(session, { tool: READ_RESOURCE_TOOL, server: server.name, uri }, shown, {
+  return result(session, { tool: READ_RESOURCE_TOOL, server: server.name }, shown, {
     server: server.name,
     uri,
     contents,
@@ -65,8 +64,8 @@ async function listing(session: PiSession, kind: ListingKind, args: unknown, sig
   const resources = await session.runtime.resources();
   const ended = ending(session, signal);
   const lists = await Promise.allSettled(servers.map((server) => kind.list(resources, server.name, ended)));
-  const single = lists.length === 1 ? lists[0] : undefined;
-  if (wanted !== undefined && single?.status === "rejected") throw single.reason;
+  const [first] = lists;
+  if (wanted !== undefined && first?.status === "rejected") throw first.reason;
   const items: Item[] = [];
   const errors: Item[] = [];
   for (const [index, list] of lists.entries()) {
@@ -86,7 +85,6 @@ async function listing(session: PiSession, kind: ListingKind, args: unknown, sig
 interface Subject {
   readonly tool: string;
   readonly server: string;
-  readonly uri?: string;
 }
 
 async function result(
@@ -107,7 +105,7 @@ function serverNamed(session: PiSession, name: string | undefined): ServerEntry 
   const servers = resourceServers(session.table);
   const found = servers.find((server) => server.name === name);
   if (found) return found;
-  const names = servers.map((server) => server.name).sort(byCodeUnit);
+  const names = servers.map((server) => server.name);
   throw new Error(
     name === undefined
       ? "server must be given"

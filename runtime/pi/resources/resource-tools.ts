@@ -28,6 +28,11 @@ export function resourceServers(table: ToolTable): readonly ServerEntry[] {
   });
 }
 
+/** The tool that reads a server's resources, where there is one. */
+export function readResourceTool(table: ToolTable, server: string): string | undefined {
+  return resourceServers(table).some(({ name }) => name === server) ? READ_RESOURCE_TOOL : undefined;
+}
+
 export function resourceTools(table: ToolTable, { tui, session }: ToolSurroundings): readonly Registrable[] {
   const exposure = widestExposure(resourceServers(table).map((server) => server.exposure));
   if (exposure === undefined) return [];

@@ -5,9 +5,9 @@
  */
 import { createScriptChecker, forbidsRunning, type ScriptFinding } from "../../sandbox/script-checker.ts";
 import { parseSource, type SourceOptions } from "../../sandbox/source.ts";
+import { typecheckMode } from "../rare-settings.ts";
 import type { PiSession } from "../session.ts";
 import { refusal, remarks } from "./script-findings.ts";
-import { typecheckMode } from "./script-settings.ts";
 import { hostDeclarations, type OutputSchemaOf, scriptTools } from "./script-tools.ts";
 
 export type Verdict =

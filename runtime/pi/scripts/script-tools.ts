@@ -8,8 +8,8 @@ import { ABSENT_GLOBALS } from "../../../schemas/absent-globals.ts";
 import type { ToolTable } from "../../../schemas/artifacts/tool-table.ts";
 import type { CheckedTool } from "../../../schemas/script-finding.ts";
 import type { HostDeclarations } from "../../sandbox/script-checker.ts";
-import { CODEMODE } from "../codemode/codemode-engine.ts";
 import { MODELS_DECLARATION } from "../codemode/models-declaration.ts";
+import { CODEMODE } from "../discovery/exposure.ts";
 
 /** A tool that scripts can call. */
 export interface ScriptTool {

@@ -4,7 +4,8 @@
  * once that runs: not for one that was refused here, nor for one that another extension's hook has blocked.
  */
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
-import { CODEMODE, engineOf } from "../codemode/codemode-engine.ts";
+import { engineOf } from "../codemode/codemode-engine.ts";
+import { CODEMODE } from "../discovery/exposure.ts";
 import type { PiSession } from "../session.ts";
 
 export function checkScripts(pi: ExtensionAPI, current: () => PiSession | undefined): void {

@@ -50,6 +50,12 @@ export function changeText(
   }
 }
 
+/** `text` is what had been done before it was compiled. */
+export function compileOutcome(text: string, problems: readonly string[]): ActionOutcome {
+  if (problems.length === 0) return { ok: true, text };
+  return failure([`${text}, but it could not be compiled:`, ...problems].join("\n  "));
+}
+
 export function failed(found: Diagnostic): ActionOutcome {
   return failure([placed(found), ...found.notes].join("\n  "));
 }

@@ -3,7 +3,7 @@ import type { Diagnostic } from "../../../schemas/diagnostic.ts";
 import { loadConfiguration } from "../../connect/configuration.ts";
 import type { PiSession } from "../session.ts";
 import { compileFinding } from "./compile-findings.ts";
-import { type ServerRow, serverRows } from "./server-overview.ts";
+import { isOn, type ServerRow, serverRows } from "./server-overview.ts";
 
 export interface CurrentServers {
   readonly rows: readonly ServerRow[];
@@ -45,9 +45,9 @@ export function isEligible(verb: string, row: ServerRow): boolean {
     case "enable":
       return row.kind === "disabled";
     case "disable":
-      return !["disabled", "invalid", "gone"].includes(row.kind);
+      return isOn(row);
     case "reconnect":
-      return row.isCompiled && !["disabled", "invalid", "gone"].includes(row.kind);
+      return row.isCompiled && isOn(row);
     case "compile":
       return row.kind !== "disabled";
     default:

@@ -8,6 +8,7 @@ import { dirname } from "node:path";
 import type { SourceEdit } from "../../../schemas/config/edit-source.ts";
 import { type Diagnostic, diagnostic } from "../../../schemas/diagnostic.ts";
 import { writeWhole } from "../../connect/whole-file.ts";
+import { Turns } from "../turns.ts";
 
 export interface ConfigFile {
   /** Absolute. */
@@ -28,13 +29,11 @@ const LOCK_STALE_MS = 10_000;
 const LOCK_RETRIES = { retries: 60, minTimeout: 20, maxTimeout: 250, factor: 1.3, randomize: true };
 const LARGEST_FILE_BYTES = 8 * 1024 * 1024;
 
-let last: Promise<unknown> = Promise.resolve();
+const turns = new Turns();
 
 /** Makes the file, and its folder, where there is none. */
 export function editConfig(file: ConfigFile, edits: readonly SourceEdit[]): Promise<ConfigEdited> {
-  const edited = last.then(() => editInTurn(file, edits));
-  last = edited.catch(() => undefined);
-  return edited;
+  return turns.take(() => editInTurn(file, edits));
 }
 
 async function editInTurn(file: ConfigFile, edits: readonly SourceEdit[]): Promise<ConfigEdited> {

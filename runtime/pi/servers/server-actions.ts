@@ -3,11 +3,10 @@
  * on and off, change the exposure. A change is saved to the file that defines the server, then that server alone is compiled
  * anew and the session takes over what came of it. Actions take turns. Nothing here draws or asks.
  */
-import { homedir } from "node:os";
 import type { Scope } from "../../../schemas/config/server-config.ts";
 import type { Interactive } from "../../connect/auth/interactive.ts";
 import { loadConfiguration } from "../../connect/configuration.ts";
-import type { ConfigurationFiles } from "../../connect/configuration-files.ts";
+import { type ConfigurationFiles, homeFolder } from "../../connect/configuration-files.ts";
 import { driftText } from "../../drift.ts";
 import { RefusedError, ServerError } from "../../errors.ts";
 import { compileInBackground } from "../background-compile.ts";
@@ -16,7 +15,8 @@ import { placed } from "../placed.ts";
 import { changeRegistered, compileOwn } from "../registered/registered-actions.ts";
 import type { PiSession } from "../session.ts";
 import type { PiTrust } from "../trust/pi-trust.ts";
-import { type ActionOutcome, changeText, failed, failure, noSuchServer } from "./action-outcome.ts";
+import { Turns } from "../turns.ts";
+import { type ActionOutcome, changeText, compileOutcome, failed, failure, noSuchServer } from "./action-outcome.ts";
 import { noteCompile } from "./compile-findings.ts";
 import { editConfig } from "./edit-config.ts";
 import { type ChangePlan, type PlannedChange, planChange, type ServerChange } from "./server-change.ts";
@@ -48,7 +48,7 @@ interface Recompile {
 export class ServerActions {
   readonly #session: PiSession;
   readonly #trust: Pick<PiTrust, "save">;
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #turns = new Turns();
 
   constructor(session: PiSession, trust: Pick<PiTrust, "save">) {
     this.#session = session;
@@ -78,9 +78,7 @@ export class ServerActions {
   }
 
   #inTurn(action: () => Promise<ActionOutcome>, { onProgress }: ActionOptions): Promise<ActionOutcome> {
-    const done = this.#last.then(action).finally(() => onProgress?.(undefined));
-    this.#last = done.catch(() => undefined);
-    return done;
+    return this.#turns.take(() => action().finally(() => onProgress?.(undefined)));
   }
 
   async #change(name: string, change: ServerChange, options: ChangeOptions): Promise<ActionOutcome> {
@@ -160,8 +158,7 @@ export class ServerActions {
     if (signal.aborted) return failure("the session has ended");
     noteCompile(this.#session, [server], report.errors);
     await this.#session.reload();
-    if (report.problems.length === 0) return { ok: true, text };
-    return failure([`${text}, but it could not be compiled:`, ...report.problems].join("\n  "));
+    return compileOutcome(text, report.problems);
   }
 
   async #signIn(name: string, interactive: Interactive, options: ActionOptions): Promise<ActionOutcome> {
@@ -207,7 +204,7 @@ export class ServerActions {
     const { files, env, registrations } = this.#session;
     const others = registrations.servers.map(({ config }) => config);
     const signal = options.signal ? AbortSignal.any([this.#session.signal, options.signal]) : this.#session.signal;
-    const found = await findSignable(files, name, { env, homedir: env["HOME"] || homedir(), signal, others });
+    const found = await findSignable(files, name, { env, homedir: homeFolder(env), signal, others });
     return found.ok ? { ...found, signal } : found;
   }
 

@@ -2,6 +2,7 @@
  * Which file a change of a server's settings goes to, and what it changes there: the file that defines the server, or the
  * project's override of it where there is one. Pure. Never writes what would have no effect: that is refused, with the reason.
  */
+import type { ToolTable } from "../../../schemas/artifacts/tool-table.ts";
 import type { ConfigValue, SourceEdit } from "../../../schemas/config/edit-source.ts";
 import type { Exposure, ExposureRule, ServerConfig } from "../../../schemas/config/server-config.ts";
 import type { ConfigObject } from "../../../schemas/config/source.ts";
@@ -18,6 +19,17 @@ export type ServerChange =
       readonly exposure: Exposure | "inherit";
       readonly meta?: unknown;
     };
+
+/** With what its server marked the tool as, which has a say in what it is without a rule of its own. */
+export function toolExposureChange(
+  table: ToolTable,
+  { server, tool }: { readonly server: string; readonly tool: string },
+  exposure: Exposure | "inherit",
+): ServerChange {
+  const entry = table.byTool(server, tool, { includeHidden: true });
+  const definition = entry && table.definition(entry.name, { includeHidden: true });
+  return { kind: "tool-exposure", tool, exposure, meta: definition?.ok ? definition.value?._meta : undefined };
+}
 
 /** What a file says of the server. */
 export interface ServerSource {

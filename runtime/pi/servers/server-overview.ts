@@ -6,7 +6,14 @@
 import type { ServerEntry, ToolEntry, ToolTable } from "../../../schemas/artifacts/tool-table.ts";
 import { byCodeUnit } from "../../../schemas/canonical.ts";
 import { connectionDigest } from "../../../schemas/config/digest.ts";
-import type { Configuration, Exposure, Scope, ServerConfig } from "../../../schemas/config/server-config.ts";
+import {
+  type Configuration,
+  type Exposure,
+  hasAuthorization,
+  placeText,
+  type Scope,
+  type ServerConfig,
+} from "../../../schemas/config/server-config.ts";
 import type { Diagnostic } from "../../../schemas/diagnostic.ts";
 import { decideExposure } from "../../../schemas/exposure.ts";
 import { namespaceOf } from "../../../schemas/names.ts";
@@ -75,6 +82,11 @@ export interface OverviewInput {
   readonly overridden?: readonly { readonly name: string; readonly source: string }[];
 }
 
+/** Whether it is one that a session can use: neither turned off, nor wrong, nor gone. */
+export function isOn({ kind }: Pick<ServerRow, "kind">): boolean {
+  return kind !== "disabled" && kind !== "invalid" && kind !== "gone";
+}
+
 /** Those that need attention first, then by name. */
 export function serverRows(input: OverviewInput): readonly ServerRow[] {
   const { table, configuration } = input;
@@ -91,7 +103,7 @@ export function serverRows(input: OverviewInput): readonly ServerRow[] {
       source,
     })),
     ...dropped.map(({ name, scope, location }) =>
-      plainRow(input, { name, scope, kind: "invalid", source: placeOf(location), reason: mistakesOf(input, name) }),
+      plainRow(input, { name, scope, kind: "invalid", source: placeText(location), reason: mistakesOf(input, name) }),
     ),
     ...table
       .servers()
@@ -132,8 +144,8 @@ function configuredRow(input: OverviewInput, server: ServerConfig): ServerRow {
     kind,
     scope,
     reason: uncompiled ? [uncompiled.message, ...uncompiled.notes] : reasonOf(kind, state, drift),
-    source: placeOf(server.location),
-    ...(override && { override: placeOf(override.location) }),
+    source: placeText(server.location),
+    ...(override && { override: placeText(override.location) }),
     ...(overridden && { inPlaceOf: overridden.source }),
     exposure: server.exposure ?? "codemode",
     tools: compiled && server.enabled ? toolRows(table, name) : [],
@@ -232,12 +244,4 @@ function isStale(table: ToolTable, compiled: ServerEntry, server: ServerConfig):
 
 function transportOf(kind: "stdio" | "http", compiled: ServerEntry | undefined): string {
   return compiled ? `${kind}, ${compiled.compiled.era} ${compiled.compiled.protocolVersion}` : kind;
-}
-
-function placeOf({ file, line, column }: ServerConfig["location"]): string {
-  return `${file}:${line}:${column}`;
-}
-
-function hasAuthorization(headers: Readonly<Record<string, string>>): boolean {
-  return Object.keys(headers).some((name) => name.toLowerCase() === "authorization");
 }

@@ -7,7 +7,7 @@ import type { ToolEntry, ToolTable } from "../../../schemas/artifacts/tool-table
 import type { Diagnostic } from "../../../schemas/diagnostic.ts";
 import { NOBODY } from "../dialogs/session-handlers.ts";
 import { exposureOf } from "../discovery/exposure.ts";
-import { READ_RESOURCE_TOOL } from "../resources/resource-names.ts";
+import { readResourceTool } from "../resources/resource-tools.ts";
 import type { PiSession } from "../session.ts";
 import { callRenderers, type PiTui } from "./renderers.ts";
 import { namespaceFields, toolFields } from "./tool-definition.ts";
@@ -24,9 +24,8 @@ export function compiledTools(table: ToolTable, around: ToolSurroundings): reado
   return table.servers().flatMap((server) => {
     const described = table.serverDefinition(server.name);
     const namespace = namespaceFields(server, described.ok ? described.value : undefined);
-    const readResourceTool = described.ok && described.value?.resources === true ? READ_RESOURCE_TOOL : undefined;
     const tools = table.tools({ server: server.name });
-    return tools.flatMap((entry) => compiledTool(table, { namespace, entry, readResourceTool }, around));
+    return tools.flatMap((entry) => compiledTool(table, { namespace, entry }, around));
   });
 }
 
@@ -44,12 +43,11 @@ export function unreadableFiles(table: ToolTable): readonly Diagnostic[] {
 interface Compiled {
   readonly namespace: ToolNamespace;
   readonly entry: ToolEntry;
-  readonly readResourceTool: string | undefined;
 }
 
 function compiledTool(
   table: ToolTable,
-  { namespace, entry, readResourceTool }: Compiled,
+  { namespace, entry }: Compiled,
   around: ToolSurroundings,
 ): readonly Registrable[] {
   const definition = table.definition(entry.name);
@@ -72,7 +70,7 @@ function compiledTool(
         ...(!session.ctx.hasUI && { whyNobody: NOBODY }),
         onLateEnd: (message) => session.tell(message, "info"),
         onUpdate,
-        readResourceTool,
+        readResourceTool: readResourceTool(session.table, entry.server),
       });
     },
   };

@@ -5,6 +5,7 @@
  * given back as it is, the same object. Pure.
  */
 import { isRecord } from "../../../schemas/record.ts";
+import { compilePattern } from "../../calls/dialect.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -127,16 +128,7 @@ function replaced(members: Schema, changed: ReadonlyMap<string, unknown>): Schem
 
 /** Pi takes a pattern with Unicode rules, or without where it is none by them. */
 function isPattern(source: string): boolean {
-  return isRegExp(source, "u") || isRegExp(source, "");
-}
-
-function isRegExp(source: string, flags: string): boolean {
-  try {
-    new RegExp(source, flags);
-    return true;
-  } catch {
-    return false; // that is the answer
-  }
+  return compilePattern(source) !== undefined;
 }
 
 /** Whether a reference leads to a schema, and not back to where it stands before anything of the value was looked at. */

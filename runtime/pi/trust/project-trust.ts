@@ -3,10 +3,9 @@
  * without having asked; but our configuration and artifacts lie at a project's root as well, and what they name is run. So a
  * folder counts as trusted only where somebody has said so. Looks whether files are there and reads none of them.
  */
-import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
-import type { ConfigurationFiles } from "../../connect/configuration-files.ts";
+import { type ConfigurationFiles, isThere } from "../../connect/configuration-files.ts";
 import { terminalLine } from "../terminal-text.ts";
 import type { PiTrust } from "./pi-trust.ts";
 
@@ -72,7 +71,5 @@ function notTrusted(folder: string): string {
 
 function hasProjectFiles({ candidates, defaultOut }: ConfigurationFiles): boolean {
   const files = candidates.filter((file) => file.scope === "project").map((file) => file.path);
-  return [...files, join(defaultOut.project, "manifest.json")].some(
-    (path) => lstatSync(path, { throwIfNoEntry: false }) !== undefined,
-  );
+  return [...files, join(defaultOut.project, "manifest.json")].some(isThere);
 }
