@@ -3,14 +3,13 @@
  * whether the project is trusted nothing of it is read.
  */
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
-import type { ToolTable } from "../../schemas/artifacts/tool-table.ts";
 import type { Diagnostic } from "../../schemas/diagnostic.ts";
 import type { ClientHandlers } from "../client-features.ts";
 import { builtInNotice } from "./built-in-mcp.ts";
 import type { PiHost } from "./host.ts";
 import { type Loadout, locateFiles, openLoadout } from "./loadout.ts";
 import { type RegistrationOverride, registrations } from "./registered/registered-servers.ts";
-import { ArtifactSession } from "./session.ts";
+import { ArtifactSession, type Register } from "./session.ts";
 import { piTrust } from "./trust/pi-trust.ts";
 import { projectTrust } from "./trust/project-trust.ts";
 
@@ -18,8 +17,7 @@ export interface OpenOptions {
   readonly pi: ExtensionAPI;
   readonly ctx: ExtensionContext;
   readonly host: PiHost;
-  /** Makes the tools of `table` those that Pi has; gives back names that another extension owns. */
-  readonly register: (table: ToolTable) => readonly string[];
+  readonly register: Register;
   /** What servers may ask of the user and of models; asked for with the first call. */
   readonly handlers?: (() => ClientHandlers | undefined) | undefined;
 }

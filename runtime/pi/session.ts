@@ -5,7 +5,8 @@
  */
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { ToolTable } from "../../schemas/artifacts/tool-table.ts";
-import { type Diagnostic, diagnostic } from "../../schemas/diagnostic.ts";
+import type { Diagnostic } from "../../schemas/diagnostic.ts";
+import { placed } from "../../schemas/placed.ts";
 import type { ConfigurationFiles } from "../connect/configuration-files.ts";
 import { createOutputStore, type OutputStore } from "../limits/output-store.ts";
 import type { Runtime } from "../runtime.ts";
@@ -13,11 +14,10 @@ import { DialogQueue } from "./dialogs/dialog-queue.ts";
 import { activateDiscovery, neededDiscovery } from "./discovery/exposure.ts";
 import { sectionServers, serversSection } from "./discovery/servers-section.ts";
 import type { Loadout } from "./loadout.ts";
-import { placed } from "./placed.ts";
 import { autoEnablesCodemode } from "./rare-settings.ts";
 import type { RegistrationOverride, Registrations } from "./registered/registered-servers.ts";
 import { terminalText } from "./terminal-text.ts";
-import { unreadableFiles } from "./tools/session-tools.ts";
+import { type ToolSelection, unreadableFiles } from "./tools/session-tools.ts";
 import { Turns } from "./turns.ts";
 
 export interface PiSession {
@@ -53,6 +53,9 @@ export interface PiSession {
   close(): Promise<void>;
 }
 
+/** Makes the tools of `table` those that Pi has; gives back why some of them are missing. */
+export type Register = (table: ToolTable, selection: ToolSelection) => readonly Diagnostic[];
+
 export interface SessionOptions {
   readonly pi: ExtensionAPI;
   readonly ctx: ExtensionContext;
@@ -62,8 +65,7 @@ export interface SessionOptions {
   readonly notices: readonly Diagnostic[];
   /** Opens the artifacts of now; their notices come to `notice`. */
   readonly reopen: () => Promise<Loadout>;
-  /** Makes the tools of `table` those that Pi has; gives back names that another extension owns. */
-  readonly register: (table: ToolTable) => readonly string[];
+  readonly register: Register;
 }
 
 /** Servers cause them: the latest are kept. */
@@ -83,6 +85,7 @@ export class ArtifactSession implements PiSession {
   #notices: Diagnostic[] = [];
   #loadout: Loadout;
   #section: string | undefined;
+  #isComplete = false;
 
   constructor(options: SessionOptions) {
     this.#options = options;
@@ -146,10 +149,20 @@ export class ArtifactSession implements PiSession {
     else process.stderr.write(`pimcp: ${shown}\n`);
   }
 
-  /** Says what there is to say, registers the tools and makes Pi's tools active that reach them. */
+  /**
+   * Says what there is to say, registers the tools and makes Pi's tools active that reach them. A conversation that only begins has
+   * the tools that are found by search with `complete`: no request before that can be about one.
+   */
   async begin(): Promise<void> {
     for (const notice of this.#options.notices) this.notice(notice);
-    await this.#present();
+    await this.#present(hasMessages(this.ctx) ? "all" : "told");
+  }
+
+  /** Registers what `begin` left. */
+  complete(): void {
+    if (this.#isComplete || this.signal.aborted) return;
+    this.#register("all");
+    this.#changed();
   }
 
   /** Takes what the runtime has to say: worth telling is what the user can do something about. */
@@ -180,12 +193,13 @@ export class ArtifactSession implements PiSession {
       throw error;
     }
     if (this.signal.aborted) return opened.runtime.close();
-    // Calls under way are answered by the runtime they began with: it is closed with the session.
+    // Calls under way are answered by the runtime they began with, which is closed with the session; its connections go on.
     this.#replaced.push(this.runtime);
-    void this.runtime.retire();
+    await this.runtime.retire(opened.runtime);
+    if (this.signal.aborted) return opened.runtime.close();
     this.#loadout = opened;
     this.runtime.onStatus(() => this.#changed());
-    await this.#present();
+    await this.#present("all");
   }
 
   async close(): Promise<void> {
@@ -193,7 +207,7 @@ export class ArtifactSession implements PiSession {
     await Promise.all([...this.#replaced, this.runtime].map((runtime) => runtime.close()));
   }
 
-  async #present(): Promise<void> {
+  async #present(selection: ToolSelection): Promise<void> {
     const { table } = this;
     for (const found of unreadableFiles(table)) this.notice(found);
     const needed = neededDiscovery(table.tools().map((tool) => tool.exposure));
@@ -202,9 +216,15 @@ export class ArtifactSession implements PiSession {
     // First: Pi goes through its tools when one becomes active, and once more when ours are there.
     const warning = activateDiscovery(this.pi, needed, auto);
     if (warning !== undefined) this.tell(warning, "warning");
-    for (const name of this.#options.register(table)) this.notice(ownedByAnother(name));
+    this.#register(selection);
     this.#section = serversSection(sectionServers(table));
     this.#changed();
+  }
+
+  #register(selection: ToolSelection): void {
+    const told = new Set(this.#notices.map(({ message }) => message));
+    this.#isComplete = selection === "all";
+    for (const found of this.#options.register(this.table, selection)) if (!told.has(found.message)) this.notice(found);
   }
 
   #changed(): void {
@@ -212,9 +232,7 @@ export class ArtifactSession implements PiSession {
   }
 }
 
-function ownedByAnother(name: string): Diagnostic {
-  return diagnostic(
-    "tool-name-collision",
-    `${name} belongs to another extension; the MCP tool of that name is left out`,
-  );
+/** What was found by search in a conversation that goes on has to be there before its next request. */
+function hasMessages({ sessionManager }: ExtensionContext): boolean {
+  return sessionManager.getBranch().some(({ type }) => type === "message");
 }

@@ -4,6 +4,7 @@
  */
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import type { ToolTable } from "../../schemas/artifacts/tool-table.ts";
+import type { Diagnostic } from "../../schemas/diagnostic.ts";
 import { AfterFirstRequest } from "./after-first-request.ts";
 import { chooseEngine } from "./codemode/codemode-engine.ts";
 import { registerMcpCommand } from "./command/mcp-command.ts";
@@ -14,14 +15,13 @@ import { inBackground } from "./in-background.ts";
 import { openSession } from "./open-session.ts";
 import { PromptCommands } from "./prompts/prompt-commands.ts";
 import { followRegistrations, watchRegistrations } from "./registered/registered-servers.ts";
-import { resourceTools } from "./resources/resource-tools.ts";
 import { checkScripts } from "./scripts/type-check-hook.ts";
 import { compileMissing } from "./servers/compile-missing.ts";
 import type { PiSession } from "./session.ts";
 import { LateTui } from "./tools/late-tui.ts";
-import { compiledTools, type ToolSurroundings } from "./tools/session-tools.ts";
+import { sessionTools, type ToolSelection, type ToolSurroundings } from "./tools/session-tools.ts";
 import { answerToolMeta } from "./tools/tool-meta.ts";
-import { ToolRegistry } from "./tools/tool-registry.ts";
+import { ownedByAnother, ToolRegistry } from "./tools/tool-registry.ts";
 
 export function wire(pi: ExtensionAPI, host: PiHost): void {
   let session: PiSession | undefined;
@@ -38,11 +38,11 @@ export function wire(pi: ExtensionAPI, host: PiHost): void {
   };
   const registry = new ToolRegistry(pi);
   const prompts = new PromptCommands(pi, () => session);
-  const toolsOf = (table: ToolTable) => [...compiledTools(table, around), ...resourceTools(table, around)];
 
-  const register = (table: ToolTable) => {
+  const register = (table: ToolTable, selection: ToolSelection): readonly Diagnostic[] => {
     prompts.show(table);
-    return registry.replaceAll(toolsOf(table));
+    const { value, diagnostics } = sessionTools(table, around, selection);
+    return [...diagnostics, ...registry.replaceAll(value).map(ownedByAnother)];
   };
 
   pi.on("session_start", async (_event, ctx) => {
@@ -59,6 +59,7 @@ export function wire(pi: ExtensionAPI, host: PiHost): void {
       watchRegistrations(opened);
     });
     quiet.run(opened, () => {
+      opened.complete();
       inBackground(opened, "results can't be drawn", () => tui.load());
       inBackground(opened, "tasks of earlier sessions can't be offered", async () => {
         const { offerTasks } = await import("./dialogs/resume-tasks.ts");

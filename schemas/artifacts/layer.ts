@@ -132,29 +132,16 @@ function reexposed(entry: ToolEntry, override: Override, user: Layer): Loaded<To
     ? user.exposure.servers[entry.server]!
     : undefined;
   const exposure = override.exposure ?? configured?.exposure;
-  const meta = metaOf(user.folder, entry);
-  if (!meta.ok) return meta;
+  // Only such an override needs the catalog this early: a server's own mark on a tool counts anew.
+  const tool = user.folder.tool(entry.name);
+  if (!tool.ok) return tool;
+  const meta = tool.value?._meta;
   const decided = decideExposure(
     { ...(exposure && { exposure }), toolExposure: override.toolExposure ?? configured?.toolExposure ?? [] },
-    { name: entry.tool, ...(meta.value && { _meta: meta.value }) },
+    { name: entry.tool, ...(meta && { _meta: meta }) },
   );
   return { ok: true, value: { ...entry, ...decided } };
 }
-
-/** Only an override of exposure needs the catalog this early: a server's own mark on a tool counts anew. */
-function metaOf(folder: ArtifactFolder, entry: ToolEntry): Loaded<Readonly<Record<string, unknown>> | undefined> {
-  const catalog = folder.json("catalog.json");
-  if (!catalog.ok) return catalog;
-  let metas = metaIndex.get(catalog.value);
-  if (!metas) {
-    metas = new Map(
-      catalog.value.servers.flatMap(({ tools }) => tools.map((tool) => [tool.name, tool._meta] as const)),
-    );
-    metaIndex.set(catalog.value, metas);
-  }
-  return { ok: true, value: metas.get(entry.name) };
-}
-const metaIndex = new WeakMap<object, Map<string, Readonly<Record<string, unknown>> | undefined>>();
 
 /** Tool, else server, else the project's top level, else the user's (DESIGN section 5). */
 function limited(entry: ToolEntry, override: Override | undefined, project: LimitsFile["default"]): ToolEntry {

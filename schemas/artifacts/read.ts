@@ -6,12 +6,13 @@
  */
 import type { BudgetFile } from "../budget.schema.ts";
 import { sha256 } from "../canonical.ts";
-import type { CatalogFile } from "../catalog.schema.ts";
+import type { CatalogTool } from "../catalog.schema.ts";
 import { type Diagnostic, type DiagnosticCode, diagnostic } from "../diagnostic.ts";
 import type { ExposureFile } from "../exposure.schema.ts";
 import type { LimitsFile } from "../limits.schema.ts";
 import type { Manifest } from "../manifest.schema.ts";
 import type { SearchFile } from "../search.schema.ts";
+import { type Catalog, readCatalog } from "./catalog.ts";
 import * as shape from "./shape.ts";
 
 /** Bytes of a file of the folder by its path in it, or why there are none. */
@@ -28,7 +29,6 @@ export type Loaded<T> =
   | { readonly ok: false; readonly diagnostic: Diagnostic };
 
 export interface JsonArtifacts {
-  readonly "catalog.json": CatalogFile;
   readonly "exposure.json": ExposureFile;
   readonly "limits.json": LimitsFile;
   readonly "budget.json": BudgetFile;
@@ -41,6 +41,10 @@ export interface ArtifactFolder {
   readonly manifest: Manifest;
   /** A JSON artifact: verified, parsed and checked once, then kept. */
   readonly json: <Path extends keyof JsonArtifacts>(path: Path) => Loaded<JsonArtifacts[Path]>;
+  /** catalog.json: verified once, each tool parsed when it is asked for. */
+  readonly catalog: () => Loaded<Catalog>;
+  /** A tool of the catalog by its folded name. */
+  readonly tool: (name: string) => Loaded<CatalogTool | undefined>;
   /** Text of any file the manifest names, such as `codemode.d.ts`; verified on every read. */
   readonly text: (path: string) => Loaded<string>;
 }
@@ -67,11 +71,23 @@ export function openArtifacts(label: string, readFile: ReadFile): Loaded<Artifac
     kept.set(path, loaded);
     return loaded as Loaded<JsonArtifacts[Path]>;
   };
-  return { ok: true, value: { label, manifest: manifest.value, json, text } };
+  let known: Loaded<Catalog> | undefined;
+  const catalog = () => {
+    if (known !== undefined) return known;
+    const content = text("catalog.json");
+    known = content.ok ? parseWith(label, "catalog.json", () => readCatalog(content.value)) : content;
+    return known;
+  };
+  const tool = (name: string): Loaded<CatalogTool | undefined> => {
+    const opened = catalog();
+    if (!opened.ok) return opened;
+    const found = opened.value.tool(name);
+    return found === "unreadable" ? refuseShape(label, "catalog.json") : { ok: true, value: found };
+  };
+  return { ok: true, value: { label, manifest: manifest.value, json, catalog, tool, text } };
 }
 
 const SHAPES: { readonly [Path in keyof JsonArtifacts]: (value: unknown) => value is JsonArtifacts[Path] } = {
-  "catalog.json": shape.isCatalog,
   "exposure.json": shape.isExposure,
   "limits.json": shape.isLimits,
   "budget.json": shape.isBudget,
@@ -98,20 +114,34 @@ function readVerified(label: string, manifest: Manifest, path: string, readFile:
 }
 
 function parse<T>(label: string, path: string, text: string, isShape: (value: unknown) => value is T): Loaded<T> {
-  let value: unknown;
+  return parseWith(label, path, () => {
+    const value: unknown = JSON.parse(text);
+    return { version: shape.formatVersionOf(value), value: isShape(value) ? value : undefined };
+  });
+}
+
+/** `read` throws where the file is no JSON; without a `value` it has another shape. */
+function parseWith<T>(
+  label: string,
+  path: string,
+  read: () => { readonly version: unknown; readonly value: T | undefined },
+): Loaded<T> {
+  let found: ReturnType<typeof read>;
   try {
-    value = JSON.parse(text);
+    found = read();
   } catch {
     return refuse(label, "artifacts-torn", `${path} is not JSON`);
   }
-  const version = shape.formatVersionOf(value);
+  const { version, value } = found;
   if (version !== FORMAT_VERSION) {
-    const found = typeof version === "number" ? `format ${version}` : "no format version";
-    return refuse(label, "artifacts-format", `${path} has ${found}; this pimcp reads format ${FORMAT_VERSION}`);
+    const has = typeof version === "number" ? `format ${version}` : "no format version";
+    return refuse(label, "artifacts-format", `${path} has ${has}; this pimcp reads format ${FORMAT_VERSION}`);
   }
-  if (!isShape(value))
-    return refuse(label, "artifacts-format", `${path} has not the shape of format ${FORMAT_VERSION}`);
-  return { ok: true, value };
+  return value === undefined ? refuseShape(label, path) : { ok: true, value };
+}
+
+function refuseShape(label: string, path: string): Loaded<never> {
+  return refuse(label, "artifacts-format", `${path} has not the shape of format ${FORMAT_VERSION}`);
 }
 
 /** The message names the folder itself: it is read where no file is printed beside it, too. */

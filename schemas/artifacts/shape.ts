@@ -5,7 +5,7 @@
  */
 
 import type { BudgetFile } from "../budget.schema.ts";
-import type { CatalogFile } from "../catalog.schema.ts";
+import type { CatalogFile, CatalogTool } from "../catalog.schema.ts";
 import { EXPOSURES } from "../config/server-config.ts";
 import type { ExposureFile } from "../exposure.schema.ts";
 import type { LimitsFile } from "../limits.schema.ts";
@@ -69,14 +69,17 @@ export function isBudget(value: unknown): value is BudgetFile {
 }
 
 export function isCatalog(value: unknown): value is CatalogFile {
-  const isTool = (tool: unknown) => isRecord(tool) && isString(tool["name"]) && isString(tool["tool"]);
   const isServer = (server: unknown) =>
     isRecord(server) &&
     isString(server["name"]) &&
     Array.isArray(server["tools"]) &&
-    server["tools"].every(isTool) &&
+    server["tools"].every(isCatalogTool) &&
     isListOrNone(server["promptList"], isPrompt);
   return isRecord(value) && Array.isArray(value["servers"]) && value["servers"].every(isServer);
+}
+
+export function isCatalogTool(value: unknown): value is CatalogTool {
+  return isRecord(value) && isString(value["name"]) && isString(value["tool"]);
 }
 
 function isPrompt(prompt: unknown): boolean {

@@ -4,9 +4,10 @@
  * search index) is read from the artifacts when it is first asked for.
  */
 import type { BudgetFile } from "../budget.schema.ts";
-import type { CatalogServer, CatalogTool } from "../catalog.schema.ts";
+import type { CatalogTool } from "../catalog.schema.ts";
 import type { Exposure, Scope } from "../config/server-config.ts";
 import type { Manifest } from "../manifest.schema.ts";
+import type { ServerDefinition } from "./catalog.ts";
 import type { ArtifactFolder, Loaded } from "./read.ts";
 
 export interface ToolEntry {
@@ -40,7 +41,7 @@ export interface Lookup {
   readonly includeHidden?: boolean;
 }
 
-export type ServerDefinition = Omit<CatalogServer, "tools">;
+export type { ServerDefinition } from "./catalog.ts";
 export type TokenCount = BudgetFile["tools"][string];
 
 /** What a table is made of; `layer.ts` puts it together. */
@@ -59,7 +60,6 @@ export class ToolTable {
   readonly #byName = new Map<string, ToolEntry>();
   readonly #byServer = new Map<string, Map<string, ToolEntry>>();
   readonly #servers: Map<string, ServerEntry>;
-  readonly #definitions = new Map<ArtifactFolder, Loaded<Map<string, CatalogTool>>>();
 
   constructor(contents: TableContents) {
     this.#contents = contents;
@@ -107,22 +107,15 @@ export class ToolTable {
   definition(name: string, lookup: Lookup = {}): Loaded<CatalogTool | undefined> {
     const entry = this.byName(name, lookup);
     if (!entry) return { ok: true, value: undefined };
-    const folder = this.#folder(entry.server, entry.scope);
-    const definitions = this.#definitions.get(folder) ?? definitionsOf(folder);
-    this.#definitions.set(folder, definitions);
-    return definitions.ok ? { ok: true, value: definitions.value.get(name) } : definitions;
+    return this.#folder(entry.server, entry.scope).tool(name);
   }
 
   /** A server as it described itself; its tools are not in it, since some may be hidden. */
   serverDefinition(name: string): Loaded<ServerDefinition | undefined> {
     const server = this.#servers.get(name);
     if (!server) return { ok: true, value: undefined };
-    const catalog = this.#folder(server.name, server.scope).json("catalog.json");
-    if (!catalog.ok) return catalog;
-    const found = catalog.value.servers.find((candidate) => candidate.name === name);
-    if (!found) return { ok: true, value: undefined };
-    const { tools: _, ...definition } = found;
-    return { ok: true, value: definition };
+    const catalog = this.#folder(server.name, server.scope).catalog();
+    return catalog.ok ? { ok: true, value: catalog.value.server(name) } : catalog;
   }
 
   /** Tokens of a tool's declaration and whether it is declared; undefined for a tool that was hidden when compiled. */
@@ -149,11 +142,4 @@ export class ToolTable {
 
 function seen(entry: ToolEntry | undefined, lookup: Lookup): ToolEntry | undefined {
   return entry?.exposure === "hidden" && lookup.includeHidden !== true ? undefined : entry;
-}
-
-function definitionsOf(folder: ArtifactFolder): Loaded<Map<string, CatalogTool>> {
-  const catalog = folder.json("catalog.json");
-  if (!catalog.ok) return catalog;
-  const tools = catalog.value.servers.flatMap((server) => server.tools);
-  return { ok: true, value: new Map(tools.map((tool) => [tool.name, tool])) };
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Stub, tool, Workspace } from "../cli/pimcp.ts";
 import { eventually } from "../servers/run.ts";
-import { compiledWorkspace, type FinishedPi, runPi, type SeenRequest, startPi, textOf } from "./pi.ts";
+import { type Answer, compiledWorkspace, type FinishedPi, runPi, type SeenRequest, startPi, textOf } from "./pi.ts";
 
 const DONE = [{ text: "done" }];
 const TRUSTED = ["--approve"];
@@ -43,18 +43,35 @@ test("the first requests of two sessions are the same bytes, and no server has b
   expect(declared).not.toContain('"name":"mcp__docs__echo"');
 });
 
-test("a request of the same session keeps its prefix while a server connects", async () => {
-  const stub = new Stub({ tools: [tool("echo")], startMs: 300 });
-  const workspace = await compiledWorkspace({ docs: stub.entry });
-  const code = `return (await tools.mcp__docs__echo({ text: "hi" })).content`;
-  const pi = await runPi(workspace, { args: TRUSTED, answers: [{ call: ["codemode", { code }] }, ...DONE] });
-  expect(textOf(pi.ended.at(-1))).toContain("hi");
-  const [first, second] = pi.requests;
+test("a session keeps its prefix while servers connect and the tools that have to be searched for come; one that was found stays", async () => {
+  const stub = new Stub({ tools: [tool("echo"), tool("other")], startMs: 300 });
+  const workspace = await compiledWorkspace({
+    docs: { ...stub.entry, toolExposure: { other: "codemode-deferred" } },
+    late: { ...stub.entry, exposure: "deferred" },
+  });
+  const code = `return (await tools.mcp__docs__other({ text: "hi" })).content`;
+  const answers: Answer[] = [
+    { call: ["codemode", { code }] },
+    { call: ["tool_search", { query: "mcp__late__echo" }] },
+    { call: ["mcp__late__echo", { text: "found" }] },
+    ...DONE,
+  ];
+  const pi = await runPi(workspace, { args: TRUSTED, answers });
+  const [, script, search, call] = pi.ended.map(textOf);
+  expect(script).toContain("hi");
+  expect(search).toContain("mcp__late__echo");
+  expect(call).toBe('{"text":"found"}');
+  const [first, ...others] = pi.requests;
   const opening = first!.context.messages.length;
   const head = (request: SeenRequest) =>
     bytesOf({ at: 0, context: { ...request.context, messages: request.context.messages.slice(0, opening) } });
-  expect(second!.context.messages.length).toBeGreaterThan(opening);
-  expect(head(second!)).toBe(head(first!));
+  expect(others).toHaveLength(3);
+  for (const request of others) {
+    expect(request.context.messages.length).toBeGreaterThan(opening);
+    expect(head(request)).toBe(head(first!));
+  }
+  const resumed = await runPi(workspace, { args: [...TRUSTED, "--continue"], answers: answers.slice(2) });
+  expect(resumed.ended.map(textOf)).toEqual([call]);
 });
 
 test("tools beyond the declaration budget are not listed and can be searched and called", async () => {

@@ -13,6 +13,7 @@ import type { LimitedResult } from "../../limits/result.ts";
 import type { Runtime } from "../../runtime.ts";
 import { messageOf } from "../in-background.ts";
 import { shortLine, terminalText } from "../terminal-text.ts";
+import { UpdatePace } from "../update-pace.ts";
 import { callAbort } from "./task-abort.ts";
 
 /** Kept with the result in the session's file, for drawing it again; holds nothing of the result itself. */
@@ -50,9 +51,12 @@ export interface PiCall {
 export async function callTool(call: PiCall): Promise<PiToolResult> {
   const { entry, args, runtime, onUpdate } = call;
   let details: CallDetails = { server: entry.server, tool: entry.tool };
-  // A task that was given up goes on for a moment, and its row is done by then.
-  let isOver = false;
-  const tell = (text: string) => void (isOver || onUpdate?.({ content: [{ type: "text", text }], details }));
+  let text = "";
+  const pace = new UpdatePace(() => onUpdate?.({ content: [{ type: "text", text }], details }));
+  const tell = (latest: string) => {
+    text = latest;
+    pace.changed();
+  };
   const { signal, ended, onLateEnd } = call;
   const abort = callAbort({ signal, ended, onLateEnd: (error) => onLateEnd(messageOf(error)) });
   try {
@@ -70,7 +74,8 @@ export async function callTool(call: PiCall): Promise<PiToolResult> {
   } catch (error) {
     throw error instanceof ServerError ? inFull(error, call) : error;
   } finally {
-    isOver = true;
+    // A task that was given up goes on for a moment, and its row is done by then.
+    pace.end();
   }
 }
 

@@ -5,6 +5,7 @@
  * extension owns is left to it. Registers only what changed.
  */
 import type { ExtensionAPI, ToolDefinition } from "@earendil-works/pi-coding-agent";
+import { type Diagnostic, diagnostic } from "../../../schemas/diagnostic.ts";
 import { registerTogether } from "./register-together.ts";
 
 export interface Registrable {
@@ -61,4 +62,11 @@ export class ToolRegistry {
     const active = this.#pi.getActiveTools();
     if (active.some(hidden)) this.#pi.setActiveTools(active.filter((name) => !hidden(name)));
   }
+}
+
+export function ownedByAnother(name: string): Diagnostic {
+  return diagnostic(
+    "tool-name-collision",
+    `${name} belongs to another extension; the MCP tool of that name is left out`,
+  );
 }
