@@ -14,7 +14,7 @@ import type { Auth } from "../runtime/connect/auth/create-auth.ts";
 import { lazyAuth } from "../runtime/connect/auth/lazy-auth.ts";
 import { loadConfiguration } from "../runtime/connect/configuration.ts";
 import type { ConfigurationFiles } from "../runtime/connect/configuration-files.ts";
-import { type Configuration, type ServerConfig, serversOfScope } from "../schemas/config/server-config.ts";
+import { type Configuration, type ServerConfig, serversOfScope, textsOf } from "../schemas/config/server-config.ts";
 import { type Diagnostic, diagnostic } from "../schemas/diagnostic.ts";
 import { isCommandValue, variablesOf } from "../schemas/expand.ts";
 import { nearest } from "../schemas/nearest.ts";
@@ -120,12 +120,3 @@ async function record(configuration: Configuration, result: CompileResult, cache
 }
 
 const runsCommands = (server: ServerConfig): boolean => textsOf(server).some(isCommandValue);
-
-/** Every text of an entry that may hold a variable or a command. */
-function textsOf({ transport }: ServerConfig): string[] {
-  if (transport.kind === "http") {
-    const oauth = Object.values(transport.oauth ?? {}).filter((value) => typeof value === "string");
-    return [transport.url, ...Object.values(transport.headers), ...oauth];
-  }
-  return [transport.command, ...transport.args, ...Object.values(transport.env), transport.cwd ?? ""];
-}

@@ -4,7 +4,6 @@
  */
 import { join, resolve } from "node:path";
 import { inheritedCredentials } from "../compiler/cache/credentials.ts";
-import { keyedHash } from "../compiler/cache/folder.ts";
 import { digestConfiguration, findRecord, type RunIdentity, type RunKey } from "../compiler/cache/record.ts";
 import type { ScopeReport, ServerReport } from "../compiler/reports.ts";
 import type { WriteResult } from "../compiler/write.ts";
@@ -13,6 +12,7 @@ import {
   type LocateOptions,
   locateConfiguration,
 } from "../runtime/connect/configuration-files.ts";
+import { keyedHash } from "../runtime/connect/keyed-hash.ts";
 import type { Scope } from "../schemas/config/server-config.ts";
 import type { Diagnostic } from "../schemas/diagnostic.ts";
 import { cacheFolder } from "../schemas/user-folders.ts";

@@ -43,10 +43,11 @@ export async function run(invocation: Invocation, io: Io): Promise<number> {
   const stored = await readStore(storeFile);
   if (!stored.ok) return fail("run", invocation, io, stored.message, EXIT.usage);
   const checker = createScriptChecker();
+  const typecheck = await typecheckMode(invocation, io);
   // Its thread loads while the rest is read; what names no tool mostly needs none.
-  if (flags["no-typecheck"] !== true && script.text.includes("tools")) checker.warm();
+  if (typecheck !== "off" && script.text.includes("tools")) checker.warm();
   const code = withRuntime("run", invocation, io, async (runtime) => {
-    const result = await runScript(runtime, checker, script.text, invocation, io, {
+    const result = await runScript(runtime, { checker, typecheck }, script.text, io, {
       signal: io.signal,
       file: script.name,
       store: stored.value,
@@ -66,9 +67,8 @@ export async function run(invocation: Invocation, io: Io): Promise<number> {
 
 async function runScript(
   runtime: Runtime,
-  checker: ScriptChecker,
+  { checker, typecheck: mode }: { readonly checker: ScriptChecker; readonly typecheck: TypecheckMode },
   source: string,
-  invocation: Invocation,
   io: Io,
   options: RunOptions,
 ): Promise<RunResult> {
@@ -76,7 +76,6 @@ async function runScript(
   const sandbox = createSandbox(runtimeHost(runtime, { declare: renderDescription }));
   // Asked for once, while the script's thread starts.
   const prepare = async (code: string): Promise<PreparedScript> => {
-    const mode = await typecheckMode(invocation, io);
     const { js, findings } = await checker.checkScript({ source: code, table: runtime.table, mode, signal: io.signal });
     for (const finding of findings) io.err(findingText(finding, code, options.file!, io));
     if (!forbidsRunning(findings, mode)) return { ok: true, js };

@@ -1,10 +1,12 @@
 /**
  * What an output folder holds from the last compile: the ground for keeping a server that can't be reached
  * now, for saying what changed, and for knowing which files are ours. Reading never fails: a torn or
- * foreign folder is one with less in it.
+ * foreign folder, or a file of another shape, is one with less in it.
  */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { FORMAT_VERSION } from "../schemas/artifacts/read.ts";
+import { formatVersionOf, isCatalog, isExposure, isLimits, isManifest } from "../schemas/artifacts/shape.ts";
 import { sha256 } from "../schemas/canonical.ts";
 import type { CatalogFile, CatalogServer } from "../schemas/catalog.schema.ts";
 import { bareServer, type Scope, type ServerConfig } from "../schemas/config/server-config.ts";
@@ -25,19 +27,14 @@ export interface Previous {
 /** The last compile's artifacts of `folder`, as far as they are whole; undefined where there is no manifest of ours. */
 export async function readPrevious(folder: string): Promise<Previous | undefined> {
   const text = await readFile(join(folder, "manifest.json"), "utf8").catch(() => undefined);
-  const manifest = text === undefined ? undefined : (parse(text) as Manifest | undefined);
-  if (manifest?.formatVersion !== 1 || typeof manifest.files !== "object" || typeof manifest.servers !== "object") {
-    return undefined;
-  }
-  const [catalog, exposure, limits] = await Promise.all(
-    ["catalog.json", "exposure.json", "limits.json"].map((path) => readWhole(folder, path, manifest)),
-  );
-  return {
-    manifest,
-    ...(catalog !== undefined && { catalog: catalog as CatalogFile }),
-    ...(exposure !== undefined && { exposure: exposure as ExposureFile }),
-    ...(limits !== undefined && { limits: limits as LimitsFile }),
-  };
+  const manifest = text === undefined ? undefined : shaped(text, isManifest);
+  if (manifest === undefined) return undefined;
+  const [catalog, exposure, limits] = await Promise.all([
+    readWhole(folder, "catalog.json", manifest, isCatalog),
+    readWhole(folder, "exposure.json", manifest, isExposure),
+    readWhole(folder, "limits.json", manifest, isLimits),
+  ]);
+  return { manifest, ...(catalog && { catalog }), ...(exposure && { exposure }), ...(limits && { limits }) };
 }
 
 /** The catalog entry of the last compile. */
@@ -94,12 +91,15 @@ export function previousConfig(previous: Previous, name: string, scope: Scope): 
   };
 }
 
-async function readWhole(folder: string, path: string, manifest: Manifest): Promise<unknown> {
+type IsShape<T> = (value: unknown) => value is T;
+
+async function readWhole<T>(folder: string, path: string, { files }: Manifest, isShape: IsShape<T>) {
   const text = (await readFile(join(folder, path), "utf8").catch(() => undefined))?.replaceAll("\r\n", "\n");
-  return text !== undefined && sha256(text) === manifest.files[path] ? parse(text) : undefined;
+  return text !== undefined && sha256(text) === files[path] ? shaped(text, isShape) : undefined;
 }
 
-function parse(text: string): unknown {
+/** A digest only says that the file is the manifest's: whoever edits one by hand can correct the other. */
+function shaped<T>(text: string, isShape: IsShape<T>): T | undefined {
   const value = jsonIn(text);
-  return typeof value === "object" && value !== null ? value : undefined;
+  return formatVersionOf(value) === FORMAT_VERSION && isShape(value) ? value : undefined;
 }

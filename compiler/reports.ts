@@ -9,6 +9,7 @@ import type { Manifest } from "../schemas/manifest.schema.ts";
 import type { Acquired } from "./acquire.ts";
 import type { ScopePlan } from "./plan.ts";
 import { type Previous, previousServer } from "./previous.ts";
+import { lifetimeOf } from "./snapshot.ts";
 import type { WriteResult } from "./write.ts";
 
 export interface ServerReport {
@@ -59,7 +60,7 @@ export function serverReport(
     tools: planned.tools.filter((tool) => tool.exposure !== "hidden").length,
     era: snapshot.era,
     protocolVersion: snapshot.protocolVersion,
-    ttlMs: snapshot.ttlMs ?? config.ttlMs,
+    ttlMs: lifetimeOf(snapshot, config.ttlMs),
     cacheScope: snapshot.cacheScope,
     durationMs,
   };

@@ -32,8 +32,16 @@ export interface ServerSnapshot {
   readonly promptList?: readonly DeclaredPrompt[];
   /** All pages, in the server's order. */
   readonly tools: readonly DeclaredTool[];
-  /** Milliseconds the lists are fresh: the least over all pages; absent when any page of tools carried none. */
+  /** Milliseconds the lists are fresh: the least over all pages of all lists; absent when none carried any. */
   readonly ttlMs?: number;
+  /** Some page carried none: the configuration's counts for it. */
+  readonly partlyTimed?: true;
   /** `private` unless every page of every list said `public`. */
   readonly cacheScope: "public" | "private";
+}
+
+/** Milliseconds the lists are fresh, where `ownTtlMs` is the configuration's: for what carries none. */
+export function lifetimeOf({ ttlMs, partlyTimed }: ServerSnapshot, ownTtlMs: number): number {
+  if (ttlMs === undefined) return ownTtlMs;
+  return partlyTimed ? Math.min(ttlMs, ownTtlMs) : ttlMs;
 }

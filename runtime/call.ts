@@ -5,16 +5,21 @@
 import type { ToolEntry, ToolTable } from "../schemas/artifacts/tool-table.ts";
 import type { CatalogTool } from "../schemas/catalog.schema.ts";
 import type { Diagnostic } from "../schemas/diagnostic.ts";
+import type { DriftMode } from "../schemas/drift-mode.ts";
 import { prepareArguments } from "./calls/arguments.ts";
 import { callNotice } from "./calls/call-notice.ts";
 import { type InterpretedResult, interpretResult, remarksOn } from "./calls/results.ts";
+import { validatorFor } from "./calls/validator.ts";
 import type { CallOptions } from "./codegen/v1.ts";
 import { paramHeaders } from "./connect/param-headers.ts";
+import { settled } from "./connect/waiting.ts";
 import type { Connections } from "./connections.ts";
 import type { Drift } from "./drift.ts";
 import type { DriftWatch } from "./drift-watch.ts";
 import { RefusedError, ServerError } from "./errors.ts";
 import type { TaskCalls, TaskHooks } from "./tasks/task-calls.ts";
+
+const WHILE_STARTING_MS = 150;
 
 export interface EntryCallOptions extends CallOptions, TaskHooks {}
 
@@ -24,7 +29,7 @@ export interface CallContext {
   readonly drift: DriftWatch;
   readonly tasks: TaskCalls;
   /** `block` refuses tools whose definition changed since they were compiled, or can't be compared. */
-  readonly onDrift: "warn" | "block";
+  readonly onDrift: () => Promise<DriftMode>;
   readonly onNotice: (notice: Diagnostic) => void;
 }
 
@@ -42,7 +47,7 @@ export async function callTool(
   const prepared = await prepareArguments(definition.inputSchema, args);
   if (!prepared.ok) throw new RefusedError(prepared.message, { ...entry, reason: "invalid-arguments" });
   if (prepared.notice !== undefined) context.onNotice(callNotice(entry, prepared.notice));
-  if (context.onDrift === "block") await refuseDrifted(context, entry, options.signal);
+  if ((await context.onDrift()) === "block") await refuseDrifted(context, entry, options.signal);
   const { onTask, onTaskResult } = options;
   const { result, taskId, forget } = await context.tasks.call({
     entry,
@@ -61,6 +66,19 @@ export async function callTool(
   for (const remark of remarksOn(interpreted)) context.onNotice(callNotice(entry, remark));
   await forget?.();
   return taskId === undefined ? interpreted : { ...interpreted, taskId };
+}
+
+/** Gets ready for a call of the tool, as far as that can be done without its arguments. Rejects when the server can't be reached. */
+export async function readyForCall({ table, connections }: CallContext, entry: ToolEntry): Promise<void> {
+  const connected = connections.get(entry.server).then(() => undefined);
+  // First of all the server's process is to be started; while it starts there is time for what a check of arguments takes.
+  await settled(
+    connected.catch(() => undefined),
+    WHILE_STARTING_MS,
+  );
+  const definition = table.definition(entry.name);
+  if (definition.ok && definition.value !== undefined) await validatorFor(definition.value.inputSchema, "all");
+  await connected;
 }
 
 function definitionOf(table: ToolTable, entry: ToolEntry): CatalogTool {

@@ -35,7 +35,7 @@ export interface SamplingFeatures {
 export interface ClientHandlers {
   /** `elicitation/create`: asks the user. A plain function takes both modes, `form` and `url`. */
   readonly elicitation?: QuestionHandler | ElicitationModes | undefined;
-  /** `sampling/createMessage`: asks a model. */
+  /** `sampling/createMessage`: asks a model. Rejects with `DeclinedError` where the user says no. */
   readonly sampling?: QuestionHandler | SamplingFeatures | undefined;
   /** `roots/list`: folders a server may work in, as `file:` URIs. */
   readonly roots?:

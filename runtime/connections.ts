@@ -4,9 +4,11 @@
  * with. Failures become `ServerError`. Nothing here is loaded until the first call.
  */
 import type { ToolTable } from "../schemas/artifacts/tool-table.ts";
+import { canonicalJson } from "../schemas/canonical.ts";
 import { connectionDigest, settingsDigest } from "../schemas/config/digest.ts";
 import { type Configuration, type ServerConfig, serversOfScope } from "../schemas/config/server-config.ts";
-import { type Diagnostic, type DiagnosticCode, diagnostic } from "../schemas/diagnostic.ts";
+import { type Diagnostic, diagnostic } from "../schemas/diagnostic.ts";
+import type { DriftMode } from "../schemas/drift-mode.ts";
 import { configNewer } from "./artifacts/freshness.ts";
 import type { Auth } from "./connect/auth/create-auth.ts";
 import type { Interactive } from "./connect/auth/interactive.ts";
@@ -19,9 +21,11 @@ import { type OpenOptions, type OpenOutcome, openConnection } from "./connect/op
 import { createPool, type Pool } from "./connect/pool.ts";
 import type { RequestOptions } from "./connect/session.ts";
 import type { EraVerdict } from "./connect/verdict.ts";
-import { ServerError } from "./errors.ts";
+import type { ServerError } from "./errors.ts";
 import { type OwnServer, withOwnServers } from "./own-servers.ts";
 import { type Question, questionOf } from "./questions.ts";
+import { entryOf, mistakeAbout, UNUSABLE } from "./server-entry.ts";
+import { serverError, unopened } from "./server-error.ts";
 import type { ServerStates } from "./server-states.ts";
 
 export interface ConnectionsOptions
@@ -34,8 +38,8 @@ export interface ConnectionsOptions
   readonly onNotice: (notice: Diagnostic) => void;
   /** Answers what servers ask. Rejects with `UnansweredError`. */
   readonly answer: (question: Question) => Promise<Record<string, unknown>>;
-  /** A server has been connected. */
-  readonly onOpen: (connection: Connection) => void;
+  /** A server has been connected, or its connection taken over. What it gives back ends what was begun when another takes it. */
+  readonly onOpen: (connection: Connection) => () => void;
   /** Is told what becomes of connections. */
   readonly states: ServerStates;
   /** How a person signs in; without it nobody is asked. */
@@ -51,8 +55,11 @@ export class Connections {
   readonly #pool: Pool;
   /** The latest connection to each server, dead or alive: what a server said last explains how it died. */
   readonly #latest = new Map<string, Connection>();
-  /** Those that somebody ended on purpose. */
-  readonly #disconnected = new WeakSet<Connection>();
+  /** How each server was to be reached when it last was. In memory alone: it holds what `mcp.json` holds. */
+  readonly #reached = new Map<string, string>();
+  /** What ends that which was begun with a connection. */
+  readonly #begun = new WeakMap<Connection, () => void>();
+  /** What the files say, without the servers beside them. */
   #configuration: Promise<Configuration> | undefined;
   #auth: Auth | undefined;
   /** Of the files that `#configuration` was read from. */
@@ -66,8 +73,10 @@ export class Connections {
       open: (server, signal) => this.#opening(server, signal),
       onOpen: (connection) => {
         this.#latest.set(connection.server, connection);
-        options.onOpen(connection);
+        options.states.connected(connection);
+        this.#begun.set(connection, options.onOpen(connection));
       },
+      onTaken: (connection) => this.#begun.get(connection)?.(),
       onEnd: (connection, isAsked) => {
         if (this.#latest.get(connection.server) !== connection) return;
         options.states.ended(connection.server, isAsked ? undefined : connection.ending());
@@ -102,7 +111,7 @@ export class Connections {
   /** Ends the connection to a server and what it started; requests under way fail. The next need opens another. */
   async disconnect(server: string): Promise<void> {
     const open = this.#pool.peek(server);
-    if (open !== undefined) this.#disconnected.add(open);
+    if (open !== undefined) endedOnPurpose.add(open);
     await this.#pool.drop(server);
     this.#options.states.forgotten(server);
   }
@@ -125,9 +134,34 @@ export class Connections {
     return "severity" in config ? undefined : connectionDigest(config);
   }
 
+  /** What the configuration said of tools that changed when it was last read. */
+  async onDrift(): Promise<DriftMode> {
+    return (await (this.#configuration ?? this.#current())).onDrift ?? "warn";
+  }
+
   /** Connections are closed as soon as nothing is under way on them. */
   retire(): void {
     this.#pool.retire();
+  }
+
+  /**
+   * Goes on with the connections of `before` to servers that would be reached in the same way now; the others end a moment
+   * after the last request on them.
+   */
+  async takeOver(before: Connections): Promise<void> {
+    this.#configuration ??= before.#configuration;
+    this.#signature ??= before.#signature;
+    const configuration = await this.#current();
+    const isSameClient =
+      canonicalJson(this.#options.capabilities ?? {}) === canonicalJson(before.#options.capabilities ?? {});
+    const kept = [...before.#reached].filter(([server, how]) => {
+      const config = entryOf(configuration, server);
+      return isSameClient && !("severity" in config) && howReached(config) === how;
+    });
+    for (const [server, how] of kept) this.#reached.set(server, how);
+    const servers = kept.map(([server]) => server);
+    this.#options.states.carryOn(before.#options.states, servers);
+    before.#pool.retire({ pool: this.#pool, servers });
   }
 
   /** Ends every connection and what it started. */
@@ -151,8 +185,8 @@ export class Connections {
     states.connecting(server);
     try {
       const outcome = await this.#open(server, signal);
-      if (outcome.ok) states.connected(outcome.connection);
-      else if (signal.aborted) states.forgotten(server);
+      if (outcome.ok) return outcome;
+      if (signal.aborted) states.forgotten(server);
       else states.failed(server, outcome.diagnostic, outcome.stderr);
       return outcome;
     } catch (error) {
@@ -168,7 +202,11 @@ export class Connections {
     const config = entryOf(configuration, server);
     const { signIn: interactive, providerToken } = this.#options;
     this.#auth ??= lazyAuth({ agentDir: configuration.agentDir, interactive, providerToken });
-    if ("severity" in config) return { ok: false, diagnostic: config };
+    if ("severity" in config) {
+      const scope = this.#options.table.server(server)?.scope;
+      return { ok: false, diagnostic: (await mistakeAbout(server, this.#options.files, scope)) ?? config };
+    }
+    this.#reached.set(server, howReached(config));
     // A server of 2025 asks its questions on a stream of its own, which is worth keeping only where they are answered.
     const listen = Object.keys(this.#options.capabilities ?? {}).length > 0;
     return openConnection(config, {
@@ -191,7 +229,7 @@ export class Connections {
       this.#signature = signature;
       this.#configuration = this.#load(this.#configuration);
     }
-    return this.#configuration;
+    return withOwnServers(await this.#configuration, this.#options.servers ?? []);
   }
 
   /** A file that can't be read or parsed, as in the middle of an edit, leaves the settings `before` it in force. */
@@ -206,7 +244,7 @@ export class Connections {
       if (!this.#saidNewer.has(now)) this.#options.onNotice(configNewer(scope));
       this.#saidNewer.add(now);
     }
-    return withOwnServers(loaded.value, this.#options.servers ?? []);
+    return loaded.value;
   }
 
   /** What was compiled about the server's era, as long as it is still the same server. */
@@ -221,11 +259,11 @@ export class Connections {
   /** A request's failure as the error that its caller meets. */
   async failed(server: string, method: string, failure: Failure): Promise<ServerError> {
     const connection = this.#latest.get(server);
-    if (failure.kind === "closed" && connection !== undefined && this.#disconnected.has(connection)) {
+    if (failure.kind === "closed" && connection !== undefined && endedOnPurpose.has(connection)) {
       const message = `server "${server}": the connection was ended on purpose during ${method}`;
       return serverError(server, { message, notes: ["the call may have run"] }, failure);
     }
-    const config = entryOf(await (this.#configuration ?? this.#current()), server);
+    const config = entryOf(await this.#current(), server);
     const stderr = connection?.stderrTail();
     if ("severity" in config) {
       return serverError(server, { message: failure.message, notes: [] }, failure, stderr);
@@ -240,31 +278,11 @@ export class Connections {
   }
 }
 
-/** Findings after which a configuration is not what its files are meant to say. */
-const UNUSABLE: ReadonlySet<string> = new Set<DiagnosticCode>(["config-syntax", "config-unreadable", "config-shape"]);
+/** By whichever runtime of several that share them. */
+const endedOnPurpose = new WeakSet<Connection>();
 
-/** The server's entry; a finding where it has none that can be used. */
-function entryOf(configuration: Configuration, server: string): ServerConfig | Diagnostic {
-  const config = configuration.servers.find((one) => one.name === server);
-  if (config?.enabled) return config;
-  const why = config ? "is disabled in mcp.json" : "is in no mcp.json that applies here";
-  return { code: "unknown-server", severity: "error", message: `server "${server}" ${why}`, server, notes: [] };
-}
-
-function unopened(server: string, outcome: Extract<OpenOutcome, { ok: false }>): ServerError {
-  return serverError(server, outcome.diagnostic, outcome.diagnostic, outcome.stderr);
-}
-
-/** A finding about a server as the error its caller meets. */
-function serverError(
-  server: string,
-  { message, notes }: Pick<Diagnostic, "message" | "notes">,
-  cause: unknown,
-  stderr: readonly string[] = [],
-): ServerError {
-  return new ServerError([message, ...notes].join("; "), {
-    server,
-    cause,
-    ...(stderr.length > 0 && { stderrTail: stderr.join("\n") }),
-  });
+/** What of a server's settings makes a connection another one; who may see its tools doesn't. */
+function howReached(config: ServerConfig): string {
+  const { name, transport, baseDir, protocolVersion, tasks, requestTimeoutMs, probeTimeoutMs } = config;
+  return canonicalJson({ name, transport, baseDir, protocolVersion, tasks, requestTimeoutMs, probeTimeoutMs });
 }

@@ -23,6 +23,8 @@ interface Watched {
   said: string;
   pauseMs: number;
   timer?: NodeJS.Timeout;
+  /** Another runtime watches the connection now. */
+  isOver: boolean;
 }
 
 export class DriftWatch {
@@ -46,8 +48,8 @@ export class DriftWatch {
     this.#onUnlisted = onUnlisted;
   }
 
-  /** Starts comparing; called for every connection that is opened. */
-  watch(connection: Connection): void {
+  /** Starts comparing; called for every connection that is opened. The returned function stops it. */
+  watch(connection: Connection): () => void {
     const { server } = connection;
     const before = this.#watched.get(server);
     clearTimeout(before?.timer);
@@ -55,14 +57,22 @@ export class DriftWatch {
       said: before?.said ?? "",
       pauseMs: FIRST_PAUSE_MS,
       checked: Promise.resolve(undefined),
+      isOver: false,
     };
     this.#watched.set(server, watched);
     const onChange = () => this.#later(connection, watched);
     // A modern server announces when it is asked to; over HTTP that is a stream, which would keep a program from ending.
     const { era, transport } = connection.verdict;
-    if (transport === "stdio" || era === "legacy") connection.onToolsListChanged(onChange);
-    else connection.onNotification((method) => method === TOOLS_CHANGED && onChange());
+    const off =
+      transport === "stdio" || era === "legacy"
+        ? connection.onToolsListChanged(onChange)
+        : connection.onNotification((method) => method === TOOLS_CHANGED && onChange());
     watched.checked = this.#check(connection, watched);
+    return () => {
+      watched.isOver = true;
+      clearTimeout(watched.timer);
+      off();
+    };
   }
 
   /** The comparison with the server's present connection; undefined when there was none or it failed. */
@@ -98,10 +108,11 @@ export class DriftWatch {
       if (failure.kind !== "malformed") await this.#onUnlisted?.(server, failure);
       return undefined;
     }
-    const drift = compareTools(server, compiled, listing.list.entries);
+    const found = compareTools(server, compiled, listing.list.entries);
+    const drift: Drift = isOfClient(found, this.#capabilities) ? { ...found, isOfClient: true } : found;
     this.#known.set(server, drift);
     const state = canonicalJson(drift);
-    if (drift.tools.length > 0 && state !== watched.said) this.#onNotice(driftNotice(drift, this.#capabilities));
+    if (drift.tools.length > 0 && state !== watched.said && !watched.isOver) this.#onNotice(driftNotice(drift));
     watched.said = state;
     return drift;
   }
@@ -111,21 +122,30 @@ export class DriftWatch {
  * A compile advertises elicitation and nothing else. Tools that are merely missing in a runtime without an elicitation handler are
  * mostly those that a server keeps from clients which can't be asked: compiling anew would not help, and a warning in every
  * program would be noise. A call of one fails. Those merely added where models or roots are advertised are mostly for clients
- * that have them, and can't be called before they are compiled: a remark as well.
+ * that have them, and can't be called before they are compiled.
  */
-function driftNotice(drift: Drift, capabilities: Readonly<Record<string, unknown>>): Diagnostic {
-  const isEvery = (wanted: Drift["tools"][number]["change"]) => drift.tools.every(({ change }) => change === wanted);
-  const isReduced = !("elicitation" in capabilities) && isEvery("removed");
-  const isExtended = ("sampling" in capabilities || "roots" in capabilities) && isEvery("added");
+function isOfClient({ tools }: Drift, capabilities: Readonly<Record<string, unknown>>): boolean {
+  const mayLose = !("elicitation" in capabilities);
+  const mayGain = "sampling" in capabilities || "roots" in capabilities;
+  return (
+    tools.length > 0 &&
+    tools.every(({ change }) => (change === "removed" && mayLose) || (change === "added" && mayGain))
+  );
+}
+
+const KEPT_BACK =
+  "servers keep tools that ask something from clients without an elicitation handler; if that isn't why, run `pimcp compile`";
+const FOR_FEW =
+  "run `pimcp compile` to take them over; what a server offers only to clients with models or roots can't be compiled";
+const PINNED = "the compiled definitions stay in use; run `pimcp compile` to take over the new ones";
+
+/** What may come from the client is a remark. */
+function driftNotice(drift: Drift): Diagnostic {
+  const has = (wanted: Drift["tools"][number]["change"]) => drift.tools.some(({ change }) => change === wanted);
+  const ofClient = [...(has("removed") ? [KEPT_BACK] : []), ...(has("added") ? [FOR_FEW] : [])];
   return diagnostic("tools-drifted", `the tools of "${drift.server}" differ from those compiled: ${driftText(drift)}`, {
-    ...((isReduced || isExtended) && { severity: "info" as const }),
+    ...(drift.isOfClient && { severity: "info" as const }),
     server: drift.server,
-    notes: [
-      isReduced
-        ? "servers keep tools that ask something from clients without an elicitation handler; if that isn't why, run `pimcp compile`"
-        : isExtended
-          ? "run `pimcp compile` to take them over; what a server offers only to clients with models or roots can't be compiled"
-          : "the compiled definitions stay in use; run `pimcp compile` to take over the new ones",
-    ],
+    notes: drift.isOfClient ? ofClient : [PINNED],
   });
 }

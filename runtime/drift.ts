@@ -19,6 +19,8 @@ export interface Drift {
   readonly server: string;
   /** Sorted by tool. Empty when nothing changed. */
   readonly tools: readonly ToolDrift[];
+  /** All of it may come from what this client can be asked and a compile can't, or the other way round: compiling may not help. */
+  readonly isOfClient?: true;
 }
 
 /** `compiled` are the catalog's tools of the server, `live` the entries of its `tools/list` as they came. */

@@ -1,5 +1,5 @@
 /**
- * The errors a caller of a tool meets. They carry data and are recognised by class, never by their text; when
+ * The errors a caller of a tool meets, and the one that a handler answers with. They carry data and are recognised by class, never by their text; when
  * two compiled copies of this module are in one process, each recognises the other's. Imports nothing.
  */
 import type { CallToolResult } from "./codegen/result.ts";
@@ -7,6 +7,7 @@ import type { CallToolResult } from "./codegen/result.ts";
 const TOOL_ERROR = Symbol.for("pimcp.ToolError");
 const SERVER_ERROR = Symbol.for("pimcp.ServerError");
 const REFUSED_ERROR = Symbol.for("pimcp.RefusedError");
+const DECLINED_ERROR = Symbol.for("pimcp.DeclinedError");
 
 /** The tool ran and said that it failed. `message` is the tool's text. */
 export class ToolError extends Error {
@@ -79,6 +80,22 @@ export class RefusedError extends Error {
   static override [Symbol.hasInstance](value: unknown): boolean {
     // biome-ignore lint/complexity/noThisInStatic: which class was asked is the question
     return isBranded(this, RefusedError, value, REFUSED_ERROR);
+  }
+}
+
+/**
+ * What a handler of `ClientHandlers` rejects with where the user says no and the method has no answer for that, as
+ * `sampling/createMessage`: the server is told of a refusal, not of a failure. `message` says why, to people here alone.
+ */
+export class DeclinedError extends Error {
+  constructor(message?: string) {
+    super(message);
+    brand(this, DECLINED_ERROR, "DeclinedError");
+  }
+
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    // biome-ignore lint/complexity/noThisInStatic: which class was asked is the question
+    return isBranded(this, DeclinedError, value, DECLINED_ERROR);
   }
 }
 

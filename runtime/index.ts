@@ -18,7 +18,7 @@ export type { Callback, CallbackRequest, ExpectedAnswer, Interactive } from "./c
 export { type OpenTransportOptions, openTransport } from "./connect/open-transport.ts";
 export type { TraceEvent, TraceSink } from "./connect/trace.ts";
 export type { Drift, ToolDrift } from "./drift.ts";
-export { RefusedError, ServerError, ToolError } from "./errors.ts";
+export { DeclinedError, RefusedError, ServerError, ToolError } from "./errors.ts";
 export type { OwnServer } from "./own-servers.ts";
 export type {
   Completion,

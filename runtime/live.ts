@@ -1,7 +1,7 @@
 /** The part of a runtime that exists once something has been called: connections, calls, resources, drift. */
 import type { ToolEntry, ToolTable } from "../schemas/artifacts/tool-table.ts";
 import type { Diagnostic } from "../schemas/diagnostic.ts";
-import { type CallContext, callTool, type EntryCallOptions } from "./call.ts";
+import { type CallContext, callTool, type EntryCallOptions, readyForCall } from "./call.ts";
 import type { InterpretedResult } from "./calls/results.ts";
 import { capabilitiesOf, hearCompletions } from "./client-features.ts";
 import type { ConfigurationFiles } from "./connect/configuration-files.ts";
@@ -52,13 +52,14 @@ export interface Live {
   readonly gate: Gate;
   readonly tasks: Tasks;
   call(entry: ToolEntry, args: unknown, options?: EntryCallOptions): Promise<InterpretedResult>;
+  prepare(entry: ToolEntry): Promise<void>;
   /** Ends every connection and what it started; tasks stay on disk. */
   close(): Promise<void>;
 }
 
-function hearServerLog(connection: Connection, onServerLog: LiveOptions["onServerLog"]): void {
-  if (onServerLog === undefined) return;
-  connection.onNotification((method, params) => {
+function hearServerLog(connection: Connection, onServerLog: LiveOptions["onServerLog"]): () => void {
+  if (onServerLog === undefined) return () => undefined;
+  return connection.onNotification((method, params) => {
     if (method === "notifications/message") onServerLog(connection.server, connection.redact(params, "secrets").value);
   });
 }
@@ -79,9 +80,11 @@ export function openLive(options: LiveOptions): Live {
     answer,
     onOpen: (connection) => {
       hearCompletions(connection, handlers);
-      hearServerLog(connection, options.onServerLog);
       calls.notices.opened(connection);
-      drift.watch(connection);
+      const stops = [hearServerLog(connection, options.onServerLog), drift.watch(connection)];
+      return () => {
+        for (const stop of stops) stop();
+      };
     },
   });
   const calls = new TaskCalls({ ...options, connections, capabilities, answer });
@@ -91,7 +94,7 @@ export function openLive(options: LiveOptions): Live {
     drift,
     tasks: calls,
     onNotice,
-    onDrift: options.onDrift ?? "warn",
+    onDrift: async () => options.onDrift ?? connections.onDrift(),
   };
   return {
     connections,
@@ -101,6 +104,7 @@ export function openLive(options: LiveOptions): Live {
     gate,
     tasks: new Tasks({ table, connections, calls, onNotice }),
     call: (entry, args, callOptions) => callTool(context, entry, args, callOptions),
+    prepare: (entry) => readyForCall(context, entry),
     async close() {
       await calls.close();
       await connections.close();

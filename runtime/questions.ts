@@ -10,6 +10,7 @@ import { type ClientHandlers, elicitationModes, type QuestionHandler, samplingFe
 import { HandlerFailedError } from "./connect/failure.ts";
 import type { AskedQuestion } from "./connect/input-required.ts";
 import { printableLine } from "./connect/redact.ts";
+import { DeclinedError } from "./errors.ts";
 import { fitContent } from "./questions/form-content.ts";
 
 export interface Question {
@@ -64,9 +65,6 @@ export class UnansweredError extends HandlerFailedError {
     return this.reason === "declined";
   }
 }
-
-/** What a handler rejects with where the user says no and the method has no answer for that. */
-export class DeclinedError extends Error {}
 
 /** `elicitation ("Who is there?")`: a question in a few words, for messages. */
 export function questionText({ method, params }: Pick<Question, "method" | "params">): string {

@@ -22,6 +22,7 @@ import type { Drift } from "./drift.ts";
 import { RefusedError, ToolError } from "./errors.ts";
 import type { Live } from "./live.ts";
 import { locateRuntime } from "./locate.ts";
+import { onlyNew, printNotice } from "./notices.ts";
 import { openTrace } from "./open-trace.ts";
 import type { OwnServer } from "./own-servers.ts";
 import type { Resources } from "./resources.ts";
@@ -49,7 +50,7 @@ export interface RuntimeOptions {
   /** Folder for what outlives the process, such as handles of tasks; default `$XDG_STATE_HOME/pimcp` or `~/.local/state/pimcp`. */
   readonly stateDir?: string;
   readonly handlers?: ClientHandlers;
-  /** `warn` (default) goes on with the compiled definitions; `block` refuses tools whose definition changed or can't be compared. */
+  /** `block` refuses tools whose definition changed or can't be compared, `warn` calls them; default what `mcp.json` says, else `warn`. */
   readonly onDrift?: "warn" | "block";
   /** Takes what is worth knowing and stops nothing; by default warnings and errors are a line each on stderr. */
   readonly onNotice?: (notice: Diagnostic) => void;
@@ -88,6 +89,8 @@ export interface Runtime {
   call(server: string, tool: string, args?: unknown, options?: CallOptions): Promise<ToolResult<unknown>>;
   /** Calls a tool found in the table; a result with `isError` is a result like any other. */
   callEntry(entry: ToolEntry, args: unknown, options?: EntryCallOptions): Promise<InterpretedResult>;
+  /** Gets ready for a call that is about to come: connects. Rejects when the server can't be reached. */
+  prepare(entry: ToolEntry): Promise<void>;
   /** Tasks that calls became, of this process and of earlier ones. */
   tasks(): Promise<Tasks>;
   resources(): Promise<Resources>;
@@ -103,8 +106,11 @@ export interface Runtime {
   onStatus(listener: (server: string) => void): () => void;
   /** Ends the connection to a server and what it started; calls under way fail. The next call connects anew. */
   disconnect(server: string): Promise<void>;
-  /** Another runtime takes over: connections end a moment after the last request on them. Calls still work. Never rejects. */
-  retire(): Promise<void>;
+  /**
+   * Another runtime takes over: connections end a moment after the last request on them. Calls still work. A `successor` made
+   * by `createRuntime` goes on with the connections to servers that it would reach in the same way. Never rejects.
+   */
+  retire(successor?: Runtime): Promise<void>;
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -201,6 +207,11 @@ class ArtifactRuntime implements Runtime {
     return live.call(live.gate.tool(entry.server, entry.tool), args, options);
   }
 
+  async prepare(entry: ToolEntry): Promise<void> {
+    const live = await this.#alive(entry.server, entry.tool);
+    return live.prepare(live.gate.tool(entry.server, entry.tool));
+  }
+
   async tasks(): Promise<Tasks> {
     return (await this.#alive("", "tasks")).tasks;
   }
@@ -237,10 +248,16 @@ class ArtifactRuntime implements Runtime {
     await (await this.#live)?.connections.disconnect(server);
   }
 
-  async retire(): Promise<void> {
+  async retire(successor?: Runtime): Promise<void> {
     this.#retired = true;
     // Where it could not be loaded, the call that wanted it has been told why.
-    (await this.#live?.catch(() => undefined))?.connections.retire();
+    const live = await this.#live?.catch(() => undefined);
+    if (live === undefined) return;
+    // One that is closed already takes nothing over.
+    const next =
+      successor instanceof ArtifactRuntime && !successor.#closed ? await successor.#alive("", "") : undefined;
+    await next?.connections.takeOver(live.connections);
+    live.connections.retire();
   }
 
   async close(): Promise<void> {
@@ -270,19 +287,4 @@ async function currentSettings(files: ConfigurationFiles, scope: Scope): Promise
     import("../schemas/config/digest.ts"),
   ]);
   return settingsDigest((await loadConfiguration(files)).value, scope);
-}
-
-/** That the configuration is newer can be found in two ways, and is said once. */
-function onlyNew(onNotice: (notice: Diagnostic) => void): (notice: Diagnostic) => void {
-  const said = new Set<string>();
-  return (notice) => {
-    if (notice.code === "config-newer" && said.has(notice.message)) return;
-    said.add(notice.message);
-    onNotice(notice);
-  };
-}
-
-function printNotice({ severity, message, notes }: Diagnostic): void {
-  if (severity === "info") return;
-  process.stderr.write(`pimcp: ${severity}: ${[message, ...notes].join("; ")}\n`);
 }

@@ -29,9 +29,11 @@ const IDLE: ServerState = { kind: "idle" };
 export class ServerStates {
   readonly #states = new Map<string, ServerState>();
   readonly #listeners = new Set<(server: string) => void>();
+  /** Who goes on with a server's connection, and with what becomes known of it. */
+  readonly #heirs = new Map<string, ServerStates>();
 
   of(server: string): ServerState {
-    return this.#states.get(server) ?? IDLE;
+    return this.#heirs.get(server)?.of(server) ?? this.#states.get(server) ?? IDLE;
   }
 
   /** The result stops it. */
@@ -65,8 +67,18 @@ export class ServerStates {
     this.#set(server, IDLE);
   }
 
+  /** Goes on with what `before` knows of these servers, and hears what it comes to know of them. */
+  carryOn(before: ServerStates, servers: readonly string[]): void {
+    for (const server of servers) {
+      this.#set(server, before.of(server));
+      before.#heirs.set(server, this);
+    }
+  }
+
   #set(server: string, state: ServerState): void {
-    this.#states.set(server, state);
+    const heir = this.#heirs.get(server);
+    if (heir !== undefined) heir.#set(server, state);
+    else this.#states.set(server, state);
     for (const listener of this.#listeners) listener(server);
   }
 }

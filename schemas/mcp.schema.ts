@@ -138,6 +138,10 @@ engine?: ("pi" | "pimcp")
 }
 typecheck?: Typecheck
 /**
+ * Calls to tools whose definition changed since they were compiled: `warn` (default) tells it and calls, `block` refuses them, and those of a server whose tools can't be compared. A user's `block` holds in every project, whatever the project says.
+ */
+onDrift?: ("warn" | "block")
+/**
  * Project files only: output folder, inside the project and relative to its root. Default `generated`.
  */
 out?: string

@@ -3,7 +3,7 @@
 import { spawnSync } from "node:child_process";
 import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { dirname, join, relative, sep } from "node:path";
+import { dirname, isAbsolute, join, relative, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build } from "rolldown";
 import { bundleScriptChecker } from "./bundle-script-checker.mjs";
@@ -101,45 +101,45 @@ async function bundleScriptWorker() {
 }
 
 /**
- * What a start of Pi loads, as one CommonJS file: two dozen modules one by one would hold up the first request. Whatever is
- * imported lazily stays the module it is, and so does a module that keeps something: of those there must be one, whoever
- * imports it. Beside it the entry as it is written: Pi evaluates TypeScript itself, and gives its own packages only to what
- * it evaluates.
+ * The Pi extension as CommonJS files: what a start of Pi loads is one, since two dozen modules one by one would hold up the first request,
+ * and so is what a call takes. No module of ours is in two of them. Beside them the entry as it is written: Pi evaluates
+ * TypeScript itself, and gives its own packages only to what it evaluates.
  */
 async function bundlePiExtension() {
-  // The first only remembers what it can work out again; of the others, modules outside the bundle use nothing that is kept.
-  const MAY_BE_TWICE = [
-    "schemas/artifacts/layer.js",
-    "runtime/pi/codemode/codemode-engine.js",
-    "runtime/pi/trust/pi-trust.js",
-  ];
   const folder = join(dist, "runtime", "pi");
-  const apart = (specifier, importer) => {
-    const path = relative(folder, join(dirname(importer), specifier))
-      .split(sep)
-      .join("/");
-    return { id: path.startsWith(".") ? path : `./${path}`, external: "relative" };
-  };
-  const keepsSomething = (path) =>
-    !MAY_BE_TWICE.includes(relative(dist, path).split(sep).join("/")) &&
-    /^(?:export )?(?:let |const \w+ = new (?:(?:Weak)?(?:Map|Set)|Turns)\(\))/m.test(readFileSync(path, "utf8"));
-  const resolveId = (specifier, importer) =>
-    importer !== undefined && specifier.startsWith(".") && keepsSomething(join(dirname(importer), specifier))
-      ? apart(specifier, importer)
+  // A module finds what lies beside it from where it was, not from the file that it is in now.
+  const transform = (code, id) => {
+    const place = relative(folder, id).split(sep).join("/");
+    return id.startsWith(dist + sep)
+      ? code.replaceAll("import.meta.url", `new URL("${place}", import.meta.url).href`)
       : null;
+  };
   const { output } = await build({
     input: join(folder, "wiring.js"),
     platform: "node",
-    plugins: [{ name: "some-modules-stay-apart", resolveId, resolveDynamicImport: apart }],
+    external: (id) => !id.startsWith(".") && !isAbsolute(id),
+    plugins: [{ name: "modules-keep-their-place", transform }],
+    // What one module imports lazily another may need at once.
+    checks: { ineffectiveDynamicImport: false },
     output: {
-      file: join(folder, "wiring.cjs"),
+      dir: folder,
       format: "cjs",
-      codeSplitting: false,
+      entryFileNames: "[name].cjs",
+      chunkFileNames: "part-[name].cjs",
+      codeSplitting: {
+        groups: [
+          { name: "start", tags: ["$initial"] },
+          { name: "script", test: /[\\/]script-gate\.js$/ },
+          { name: "call", test: /[\\/]runtime[\\/]live\.js$/ },
+        ],
+      },
       minify: { compress: false, mangle: false },
     },
   });
-  const foreign = output.flatMap(({ moduleIds = [] }) => moduleIds).filter((id) => !id.startsWith(dist + sep));
-  if (foreign.length > 0) throw new Error(`a start of Pi loads ${foreign.join(", ")}: import it lazily`);
+  // What a package gives to `require` may be another copy of what it gives to `import`.
+  const parts = new Set(output.map(({ fileName }) => fileName));
+  const foreign = output.flatMap(({ imports }) => imports).filter((id) => !parts.has(id) && !id.startsWith("node:"));
+  if (foreign.length > 0) throw new Error(`the Pi extension loads ${foreign.join(", ")}: import it lazily`);
   rmSync(join(folder, "extension.js"));
   cpSync(join(root, "runtime", "pi", "extension.ts"), join(folder, "extension.ts"));
 }

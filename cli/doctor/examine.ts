@@ -5,7 +5,7 @@
 import type { SnapshotCache } from "../../compiler/acquire.ts";
 import { type IntrospectOptions, introspect } from "../../compiler/introspect/introspect.ts";
 import { type Previous, previousServer } from "../../compiler/previous.ts";
-import type { ServerSnapshot } from "../../compiler/snapshot.ts";
+import { lifetimeOf, type ServerSnapshot } from "../../compiler/snapshot.ts";
 import { opaqueSegments } from "../../runtime/connect/known-secrets.ts";
 import { redact } from "../../runtime/connect/redact.ts";
 import type { Step } from "../../runtime/connect/steps.ts";
@@ -148,7 +148,7 @@ async function freshnessOf(
 ): Promise<Freshness> {
   const cached = await cache.find(config);
   return {
-    ...(snapshot.ttlMs !== undefined && { ttlMs: snapshot.ttlMs }),
+    ...(snapshot.ttlMs !== undefined && { ttlMs: lifetimeOf(snapshot, config.ttlMs) }),
     cacheScope: snapshot.cacheScope,
     ...(cached && {
       cached: { ageMs: Math.max(0, now() - cached.fetchedAt), fresh: cache.freshUntil(config, cached) > 0 },

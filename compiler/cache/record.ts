@@ -6,9 +6,10 @@
  */
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import type { KeyedHash } from "../../runtime/connect/keyed-hash.ts";
 import { sha256 } from "../../schemas/canonical.ts";
 import type { Scope } from "../../schemas/config/server-config.ts";
-import { type KeyedHash, readCacheFile, writeCacheFile } from "./folder.ts";
+import { readCacheFile, writeCacheFile } from "./folder.ts";
 
 /** What decides the outcome of a compile, besides the servers' answers. */
 export interface RunKey {

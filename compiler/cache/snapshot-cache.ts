@@ -5,12 +5,12 @@
  */
 
 import { accountOf } from "../../runtime/connect/auth/account.ts";
+import { keyedHash } from "../../runtime/connect/keyed-hash.ts";
 import { type ResolvedServer, resolveServer } from "../../runtime/connect/resolve.ts";
 import { connectionDigest } from "../../schemas/config/digest.ts";
 import type { ServerConfig } from "../../schemas/config/server-config.ts";
 import type { SnapshotCache } from "../acquire.ts";
 import { inheritedCredentials } from "./credentials.ts";
-import { keyedHash } from "./folder.ts";
 import { type CacheIdentity, findSnapshot, freshUntil, storeSnapshot } from "./snapshots.ts";
 
 export interface SnapshotCacheOptions {

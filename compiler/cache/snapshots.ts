@@ -6,9 +6,10 @@
  */
 
 import { join } from "node:path";
+import type { KeyedHash } from "../../runtime/connect/keyed-hash.ts";
 import { isRecord } from "../../schemas/record.ts";
-import type { ServerSnapshot } from "../snapshot.ts";
-import { type KeyedHash, readCacheFile, writeCacheFile } from "./folder.ts";
+import { lifetimeOf, type ServerSnapshot } from "../snapshot.ts";
+import { readCacheFile, writeCacheFile } from "./folder.ts";
 
 /** Lists are never served for longer than this, whatever `ttlMs` a server claims: 24 hours, as in the official SDK. */
 export const MAX_TTL_MS = 86_400_000;
@@ -28,7 +29,7 @@ export interface CachedSnapshot {
 }
 
 /** Raised with any change of what is kept of a list. */
-const FORMAT = 3;
+const FORMAT = 4;
 
 /** Finds the list for this server and these credentials, however old. */
 export async function findSnapshot(
@@ -58,12 +59,12 @@ export async function storeSnapshot(
 
 /**
  * Until when a list may be served, in milliseconds since the epoch; 0 when it may not be served at `now`. `ownTtlMs`
- * is the configuration's, for a list that carries none. An era known only from silence is weak evidence, so such
+ * is the configuration's, for what carries none. An era known only from silence is weak evidence, so such
  * a server is asked anew; a list from the future was written under another clock, so its age is unknown.
  */
 export function freshUntil(entry: CachedSnapshot, ownTtlMs: number, now: number): number {
   if (entry.snapshot.verdict === "silence" || entry.fetchedAt > now) return 0;
-  const until = entry.fetchedAt + Math.min(entry.snapshot.ttlMs ?? ownTtlMs, MAX_TTL_MS);
+  const until = entry.fetchedAt + Math.min(lifetimeOf(entry.snapshot, ownTtlMs), MAX_TTL_MS);
   return now < until ? until : 0;
 }
 

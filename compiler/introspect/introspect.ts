@@ -8,6 +8,7 @@
 import type { Connection } from "../../runtime/connect/connection.ts";
 import { failureDiagnostic, withStderr } from "../../runtime/connect/failure.ts";
 import type { Listing, NamedList } from "../../runtime/connect/list-named.ts";
+import { sharedFreshness } from "../../runtime/connect/list-pages.ts";
 import { listPrompts } from "../../runtime/connect/list-prompts.ts";
 import { listTools } from "../../runtime/connect/list-tools.ts";
 import { type OpenOptions, openConnection } from "../../runtime/connect/open.ts";
@@ -233,7 +234,7 @@ function snapshotOf(
   { tools, resources, prompts }: Offer,
 ): ServerSnapshot {
   const { era, verdict, protocolVersion, transport } = found;
-  const { entries, ...freshness } = tools;
+  const promptList = prompts?.entries ?? [];
   return {
     server,
     transport,
@@ -243,17 +244,9 @@ function snapshotOf(
     ...about,
     resources,
     prompts: prompts !== undefined,
-    ...(prompts && prompts.entries.length > 0 && { promptList: prompts.entries }),
-    tools: entries,
-    ...freshness,
-    ...(prompts && sharedFreshness(tools, prompts)),
+    ...(promptList.length > 0 && { promptList }),
+    tools: tools.entries,
+    // Without any prompt there is nothing that could outlive its time or be seen by others.
+    ...sharedFreshness(prompts && promptList.length > 0 ? [tools, prompts] : [tools]),
   };
-}
-
-/** One file holds both lists: it lives as long as the shorter-lived one and may be seen by who may see both. */
-function sharedFreshness(tools: NamedList, prompts: NamedList): Partial<Pick<ServerSnapshot, "ttlMs" | "cacheScope">> {
-  if (prompts.entries.length === 0) return {};
-  const cacheScope = tools.cacheScope === "public" ? prompts.cacheScope : "private";
-  if (tools.ttlMs === undefined || prompts.ttlMs === undefined) return { cacheScope };
-  return { cacheScope, ttlMs: Math.min(tools.ttlMs, prompts.ttlMs) };
 }

@@ -106,17 +106,33 @@ function isNoDeeper(value: unknown, levels: number): boolean {
   return true;
 }
 
-/** How long a list may be served, and to whom. */
+/** How long something listed may be served, and to whom. */
 export interface Freshness {
-  /** Milliseconds: the least over all pages; absent when any page carried none that is valid. */
+  /** Milliseconds: the least that any page carried; absent when none carried one that is valid. */
   readonly ttlMs?: number;
+  /** Another page carried none, so that the configuration's `ttlMs` counts too. */
+  readonly partlyTimed?: true;
   readonly cacheScope: "public" | "private";
 }
 
 export function freshnessOf(pages: readonly Page[]): Freshness {
-  const cacheScope = pages.every((page) => page["cacheScope"] === "public") ? "public" : "private";
-  const lifetimes = pages.map((page) => page["ttlMs"]).filter(isLifetime);
-  return lifetimes.length === pages.length ? { ttlMs: Math.min(...lifetimes), cacheScope } : { cacheScope };
+  return sharedFreshness(
+    pages.map(({ ttlMs, cacheScope }) => ({
+      ...(isLifetime(ttlMs) && { ttlMs }),
+      cacheScope: cacheScope === "public" ? "public" : "private",
+    })),
+  );
+}
+
+/** Of what is kept together: it lives as long as the shortest-lived part and may be seen by who may see every part. */
+export function sharedFreshness(parts: readonly Freshness[]): Freshness {
+  const lifetimes = parts.flatMap(({ ttlMs }) => ttlMs ?? []);
+  const isTimed = parts.every(({ ttlMs, partlyTimed }) => ttlMs !== undefined && !partlyTimed);
+  return {
+    cacheScope: parts.every(({ cacheScope }) => cacheScope === "public") ? "public" : "private",
+    ...(lifetimes.length > 0 && { ttlMs: Math.min(...lifetimes) }),
+    ...(lifetimes.length > 0 && !isTimed && { partlyTimed: true }),
+  };
 }
 
 function isLifetime(value: unknown): value is number {

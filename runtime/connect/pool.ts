@@ -1,7 +1,8 @@
 /**
  * One shared connection a server: opened when first needed, by one opening for all who wait, closed when idle, opened
  * anew when it has died. An opening that failed is forgotten, so the next need tries again. Idle timers
- * don't keep a program from ending.
+ * don't keep a program from ending. A pool can make way for another, which takes over its connections: requests under way
+ * on them go on, and nothing is opened twice.
  */
 import type { Connection } from "./connection.ts";
 import type { OpenOutcome } from "./open.ts";
@@ -16,6 +17,8 @@ export interface PoolOptions {
   readonly onOpen?: ((connection: Connection) => void) | undefined;
   /** A connection has ended; `isAsked` where that was asked for, by the pool itself included. */
   readonly onEnd?: ((connection: Connection, isAsked: boolean) => void) | undefined;
+  /** Another pool has taken the connection over: its end is that pool's to tell. */
+  readonly onTaken?: ((connection: Connection) => void) | undefined;
 }
 
 export interface Pool {
@@ -34,13 +37,24 @@ export interface Pool {
   lease(server: string): () => void;
   /** Closes one server's connection; the next need opens another. */
   drop(server: string): Promise<void>;
-  /** From now on a connection is closed a moment after the last request on it, unless somebody keeps it open. */
-  retire(): void;
+  /**
+   * From now on a connection is closed a moment after the last request on it, unless somebody keeps it open. The
+   * connections to those servers that `successor` takes over stay open, and what is needed later comes from there.
+   */
+  retire(successor?: Successor): void;
   /** Closes all connections and refuses further ones. Resolves when their processes are gone. */
   close(): Promise<void>;
 }
 
+/** Made by `createPool`. */
+export interface Successor {
+  readonly pool: Pool;
+  readonly servers: readonly string[];
+}
+
 interface Entry {
+  /** Closes it in the end: the pool that opened it, or the one that took it over. */
+  owner: ConnectionPool;
   readonly opening: Promise<OpenOutcome>;
   readonly abort: AbortController;
   connection?: Connection;
@@ -63,6 +77,9 @@ class ConnectionPool implements Pool {
   readonly #entries = new Map<string, Entry>();
   readonly #closings = new Set<Promise<void>>();
   readonly #leases = new Map<string, number>();
+  #successor: ConnectionPool | undefined;
+  /** Has taken its connections over; who works there keeps them open too. */
+  #predecessor: ConnectionPool | undefined;
   #closed = false;
 
   constructor(options: PoolOptions) {
@@ -89,13 +106,12 @@ class ConnectionPool implements Pool {
       return await opened.connection.request(method, params, options);
     } finally {
       entry.active--;
-      this.#restIfIdle(server, entry);
+      entry.owner.#restIfIdle(server, entry);
     }
   }
 
   peek(server: string): Connection | undefined {
-    const connection = this.#entries.get(server)?.connection;
-    return connection?.closed ? undefined : connection;
+    return this.#find(server)?.connection;
   }
 
   lease(server: string): () => void {
@@ -105,54 +121,97 @@ class ConnectionPool implements Pool {
     return () => {
       if (held) count(-1);
       held = false;
-      const entry = this.#entries.get(server);
-      if (entry !== undefined) this.#restIfIdle(server, entry);
+      const entry = this.#find(server);
+      if (entry !== undefined) entry.owner.#restIfIdle(server, entry);
     };
   }
 
   async drop(server: string): Promise<void> {
     const entry = this.#entries.get(server);
-    if (entry !== undefined) await this.#discard(server, entry);
+    if (entry?.owner === this) await this.#discard(server, entry);
   }
 
-  retire(): void {
+  retire(successor?: Successor): void {
     this.#idleMs = RETIRED_IDLE_MS;
-    for (const [server, entry] of this.#entries) this.#restIfIdle(server, entry);
+    if (successor !== undefined) this.#makeWay(successor);
+    for (const [server, entry] of this.#owned()) this.#restIfIdle(server, entry);
   }
 
   async close(): Promise<void> {
     this.#closed = true;
-    await Promise.all([...this.#entries].map(([server, entry]) => this.#discard(server, entry)));
+    await Promise.all(this.#owned().map(([server, entry]) => this.#discard(server, entry)));
     await Promise.all(this.#closings);
+  }
+
+  #makeWay({ pool, servers }: Successor): void {
+    const to = pool as ConnectionPool;
+    this.#successor = to;
+    to.#predecessor = this;
+    for (const server of servers) {
+      const entry = this.#entries.get(server);
+      if (entry?.owner !== this || to.#closed || to.#entries.has(server)) continue;
+      clearTimeout(entry.idle);
+      entry.owner = to;
+      to.#entries.set(server, entry);
+      if (entry.connection === undefined) to.#await(server, entry);
+      else {
+        to.#own(server, entry, entry.connection);
+        this.#options.onTaken?.(entry.connection);
+      }
+    }
+  }
+
+  #owned(): [server: string, entry: Entry][] {
+    return [...this.#entries].filter(([, { owner }]) => owner === this);
+  }
+
+  /** What serves the server now, here or where it was taken over. */
+  #find(server: string): Entry | undefined {
+    const entry = this.#entries.get(server);
+    if (entry !== undefined && entry.connection?.closed !== true) return entry;
+    const successor = this.#successor;
+    return successor === undefined ? undefined : successor.#find(server);
   }
 
   async #enter(server: string): Promise<Entry> {
     const existing = this.#entries.get(server);
     if (existing !== undefined && existing.connection?.closed !== true) return existing;
-    if (existing !== undefined) void this.#discard(server, existing);
+    if (existing?.owner === this) void this.#discard(server, existing);
+    if (this.#successor !== undefined && !this.#closed) return this.#successor.#enter(server);
     const abort = new AbortController();
     if (this.#closed) abort.abort();
-    const entry: Entry = { opening: this.#options.open(server, abort.signal), abort, active: 0 };
+    const entry: Entry = { owner: this, opening: this.#options.open(server, abort.signal), abort, active: 0 };
     this.#entries.set(server, entry);
-    const forget = () => void (this.#entries.get(server) === entry && this.#entries.delete(server));
-    // Whoever waits for the opening gets what it was rejected with.
-    void entry.opening.then((outcome) => this.#opened(server, entry, outcome), forget);
+    this.#await(server, entry);
     return entry;
   }
 
-  #opened(server: string, entry: Entry, outcome: OpenOutcome): void {
-    if (!outcome.ok) {
-      if (this.#entries.get(server) === entry) this.#entries.delete(server);
-      return;
-    }
-    entry.connection = outcome.connection;
-    outcome.connection.onClose(() => {
+  #await(server: string, entry: Entry): void {
+    const forget = () => void (this.#entries.get(server) === entry && this.#entries.delete(server));
+    const opened = (outcome: OpenOutcome) => {
+      if (!outcome.ok) return forget();
+      entry.connection = outcome.connection;
+      if (entry.owner === this) this.#own(server, entry, outcome.connection);
+    };
+    // Whoever waits for the opening gets what it was rejected with.
+    void entry.opening.then(opened, forget);
+  }
+
+  #own(server: string, entry: Entry, connection: Connection): void {
+    connection.onClose(() => {
+      if (entry.owner !== this) return;
       const isAsked = this.#entries.get(server) !== entry;
       if (!isAsked) void this.#discard(server, entry);
-      this.#options.onEnd?.(outcome.connection, isAsked);
+      this.#options.onEnd?.(connection, isAsked);
     });
-    this.#options.onOpen?.(outcome.connection);
+    this.#options.onOpen?.(connection);
     this.#restIfIdle(server, entry);
+  }
+
+  #isLeased(server: string): boolean {
+    if (this.#leases.get(server)) return true;
+    const predecessor = this.#predecessor;
+    return predecessor === undefined ? false : predecessor.#isLeased(server);
   }
 
   #restIfIdle(server: string, entry: Entry): void {
@@ -160,7 +219,7 @@ class ConnectionPool implements Pool {
     if (entry.active > 0 || entry.connection === undefined || this.#idleMs === 0) return;
     if (this.#entries.get(server) !== entry) return;
     entry.idle = setTimeout(() => {
-      if (entry.active === 0 && !this.#leases.get(server)) void this.#discard(server, entry);
+      if (entry.active === 0 && !this.#isLeased(server)) void this.#discard(server, entry);
     }, this.#idleMs);
     entry.idle.unref();
   }

@@ -9,7 +9,7 @@ import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ToolTable } from "../../schemas/artifacts/tool-table.ts";
 import type { Scope, ServerConfig } from "../../schemas/config/server-config.ts";
-import type { Diagnostic } from "../../schemas/diagnostic.ts";
+import { DIAGNOSTIC_CODES, type Diagnostic, type DiagnosticCode } from "../../schemas/diagnostic.ts";
 import { type ConfigurationFiles, isThere } from "../connect/configuration-files.ts";
 import { trackChild } from "../connect/process-group.ts";
 
@@ -122,12 +122,21 @@ interface CompileJson {
 /** What is wrong with servers that nobody asked for is left to the next whole compile. */
 function reportOf(json: CompileJson, asked: ReadonlySet<string>): CompileReport {
   const there = (status: string) => status === "compiled" || status === "unchanged";
-  const errors = json.diagnostics.filter(
-    ({ severity, server }) => severity === "error" && (server === undefined || asked.has(server)),
+  const isAsked = ({ server }: Diagnostic) => server === undefined || asked.has(server);
+  const errors = json.diagnostics.filter((one) => one.severity === "error" && isAsked(one));
+  // What is an error of a server is a warning where its tools of the last compile are kept: whoever asked for new ones has none.
+  const isStale = (name: string | undefined) =>
+    json.servers.some((server) => server.name === name && server.status === "stale");
+  const kept = json.diagnostics.filter(
+    (one) =>
+      one.severity === "warning" &&
+      DIAGNOSTIC_CODES[one.code as DiagnosticCode] === "error" &&
+      isAsked(one) &&
+      isStale(one.server),
   );
   return {
     compiled: json.servers.filter(({ status }) => there(status)).map(({ name }) => name),
-    problems: errors.map(({ message, notes }) => [message, ...notes.slice(0, MAX_NOTES)].join("\n    ")),
+    problems: [...errors, ...kept].map(({ message, notes }) => [message, ...notes.slice(0, MAX_NOTES)].join("\n    ")),
     errors,
   };
 }

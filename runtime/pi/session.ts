@@ -5,7 +5,7 @@
  */
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { ToolTable } from "../../schemas/artifacts/tool-table.ts";
-import type { Diagnostic } from "../../schemas/diagnostic.ts";
+import type { Diagnostic, DiagnosticCode } from "../../schemas/diagnostic.ts";
 import { placed } from "../../schemas/placed.ts";
 import type { ConfigurationFiles } from "../connect/configuration-files.ts";
 import { createOutputStore, type OutputStore } from "../limits/output-store.ts";
@@ -67,6 +67,13 @@ export interface SessionOptions {
   readonly reopen: () => Promise<Loadout>;
   readonly register: Register;
 }
+
+/** Of a registered server. */
+const COMPILED_ANEW: ReadonlySet<string> = new Set<DiagnosticCode>([
+  "tools-drifted",
+  "artifacts-torn",
+  "artifacts-format",
+]);
 
 /** Servers cause them: the latest are kept. */
 const MAX_NOTICES = 200;
@@ -173,7 +180,7 @@ export class ArtifactSession implements PiSession {
     if (notice.severity === "info" || notice.code === "artifacts-missing") return;
     // Compiled anew by the session itself, which says so.
     const isOwn = this.registrations.servers.some(({ config }) => config.name === notice.server);
-    if (notice.code === "tools-drifted" && isOwn) return;
+    if (isOwn && COMPILED_ANEW.has(notice.code)) return;
     this.tell([placed(notice), ...notice.notes].join("\n  "), notice.severity);
   }
 
@@ -224,7 +231,11 @@ export class ArtifactSession implements PiSession {
   #register(selection: ToolSelection): void {
     const told = new Set(this.#notices.map(({ message }) => message));
     this.#isComplete = selection === "all";
-    for (const found of this.#options.register(this.table, selection)) if (!told.has(found.message)) this.notice(found);
+    for (const found of this.#options.register(this.table, selection)) {
+      if (told.has(found.message)) continue;
+      told.add(found.message);
+      this.notice(found);
+    }
   }
 
   #changed(): void {

@@ -7,14 +7,15 @@ import type { ToolTable } from "../../schemas/artifacts/tool-table.ts";
 import type { Diagnostic } from "../../schemas/diagnostic.ts";
 import { AfterFirstRequest } from "./after-first-request.ts";
 import { chooseEngine } from "./codemode/codemode-engine.ts";
-import { registerMcpCommand } from "./command/mcp-command.ts";
+import { registerMcpCommand, tellCommandName } from "./command/mcp-command.ts";
 import { sessionHandlers } from "./dialogs/session-handlers.ts";
 import { SERVERS_SECTION } from "./discovery/servers-section.ts";
 import type { PiHost } from "./host.ts";
 import { inBackground } from "./in-background.ts";
 import { openSession } from "./open-session.ts";
 import { PromptCommands } from "./prompts/prompt-commands.ts";
-import { followRegistrations, watchRegistrations } from "./registered/registered-servers.ts";
+import { followRegistrations, settleRegistrations, watchRegistrations } from "./registered/registered-servers.ts";
+import { startServersAhead } from "./scripts/servers-ahead.ts";
 import { checkScripts } from "./scripts/type-check-hook.ts";
 import { compileMissing } from "./servers/compile-missing.ts";
 import type { PiSession } from "./session.ts";
@@ -57,10 +58,12 @@ export function wire(pi: ExtensionAPI, host: PiHost): void {
     setImmediate(() => {
       inBackground(opened, "servers can't be compiled", () => compileMissing(opened));
       watchRegistrations(opened);
+      tellCommandName(opened);
     });
     quiet.run(opened, () => {
       opened.complete();
       inBackground(opened, "results can't be drawn", () => tui.load());
+      settleRegistrations(opened);
       inBackground(opened, "tasks of earlier sessions can't be offered", async () => {
         const { offerTasks } = await import("./dialogs/resume-tasks.ts");
         await offerTasks(opened);
@@ -80,6 +83,7 @@ export function wire(pi: ExtensionAPI, host: PiHost): void {
     else sections[SERVERS_SECTION] = section;
   });
   answerToolMeta(pi, () => session?.table);
+  startServersAhead(pi, () => session);
   checkScripts(pi, () => session);
   registerMcpCommand(pi, host, () => session);
 }

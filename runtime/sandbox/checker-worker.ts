@@ -16,7 +16,6 @@ import type {
 import { notChecked, stripTypes } from "./strip-types.ts";
 
 export interface WorkerRequest {
-  readonly id: number;
   readonly source: string;
   /** JavaScript already: nothing to strip. */
   readonly plain: boolean;
@@ -25,12 +24,10 @@ export interface WorkerRequest {
 }
 
 export interface DeclareRequest {
-  readonly id: number;
   readonly declare: CheckedTool & { readonly description?: string };
 }
 
 export interface WorkerReply {
-  readonly id: number;
   readonly js: string;
   readonly findings: readonly CheckFinding[];
   readonly checked: boolean;
@@ -39,7 +36,6 @@ export interface WorkerReply {
 }
 
 export interface DeclareReply {
-  readonly id: number;
   /** Undefined without a compiler, or when it failed. */
   readonly declaration: string | undefined;
 }
@@ -91,28 +87,28 @@ function keepCompiled(): void {
   isKept = true;
 }
 
-async function read({ id, source, plain, check }: WorkerRequest): Promise<WorkerReply> {
+async function read({ source, plain, check }: WorkerRequest): Promise<WorkerReply> {
   const stripped = await stripTypes(source, plain);
   const js = stripped.ok ? stripped.js : source;
   const syntax = stripped.ok ? [] : [stripped.finding];
   const absent = opened === undefined;
-  if (check === undefined || absent) return { id, js, findings: syntax, checked: false, absent };
+  if (check === undefined || absent) return { js, findings: syntax, checked: false, absent };
   try {
     const findings = (await opened).check({ ...check, source, broken: !stripped.ok });
-    return { id, js, findings: findings.length > 0 ? findings : syntax, checked: true, absent };
+    return { js, findings: findings.length > 0 ? findings : syntax, checked: true, absent };
   } catch (error) {
     // TypeScript itself gave up on the script, or could not be loaded: a reason to tell, not one to stop a script that may be right.
     const told = notChecked(error instanceof Error ? error.message : String(error));
-    return { id, js, findings: [...syntax, told], checked: false, absent };
+    return { js, findings: [...syntax, told], checked: false, absent };
   }
 }
 
-async function declare({ id, declare: tool }: DeclareRequest): Promise<DeclareReply> {
+async function declare({ declare: tool }: DeclareRequest): Promise<DeclareReply> {
   try {
-    return { id, declaration: (await opened)?.declare(tool) };
+    return { declaration: (await opened)?.declare(tool) };
   } catch {
     // Whoever asked has a plainer form to show; a script will be told why TypeScript could not be loaded.
-    return { id, declaration: undefined };
+    return { declaration: undefined };
   }
 }
 

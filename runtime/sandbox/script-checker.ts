@@ -1,18 +1,14 @@
 /**
  * Reads a script before it runs: erases its types, and checks it against the declarations of the tools it names. Both are work for a
- * thread of its own, started when needed and kept warm. Where the compiler isn't installed, or checking is off, a script is
+ * thread of its own (checker-thread.ts). Where the compiler isn't installed, or checking is off, a script is
  * only stripped; JavaScript with checking off starts no thread. Nothing of a script is ever executed here.
  */
-import module from "node:module";
-import { homedir } from "node:os";
-import { extname, join } from "node:path";
-import { Worker } from "node:worker_threads";
 import type { ToolTable } from "../../schemas/artifacts/tool-table.ts";
 import { plainToolName } from "../../schemas/names.ts";
 import { nearest } from "../../schemas/nearest.ts";
 import type { CheckedTool, CheckFinding, ScriptFinding, TypecheckMode } from "../../schemas/script-finding.ts";
-import { cacheFolder } from "../../schemas/user-folders.ts";
-import type { DeclareReply, DeclareRequest, WorkerReply, WorkerRequest, WorkerSettings } from "./checker-worker.ts";
+import { CheckerThread, type Gone } from "./checker-thread.ts";
+import type { DeclareRequest, WorkerRequest } from "./checker-worker.ts";
 import { isPlainJavaScript, notChecked, stripTypes } from "./strip-types.ts";
 
 export type { ScriptFinding, TypecheckMode } from "../../schemas/script-finding.ts";
@@ -62,7 +58,7 @@ export interface ScriptChecker {
 }
 
 export interface ScriptCheckerOptions {
-  /** Milliseconds after which a script counts as not checkable, waiting and loading included; default 30,000. */
+  /** Milliseconds after which a script counts as not checkable, loading included, others' scripts not; default 30,000. */
   readonly timeoutMs?: number;
   /** Milliseconds without a script after which the thread and its memory are given back; default 5 minutes, 0 never. */
   readonly idleMs?: number;
@@ -73,133 +69,41 @@ export function forbidsRunning(findings: readonly ScriptFinding[], mode: Typeche
   return findings.some(({ severity, kind }) => severity === "error" && (kind === "syntax" || mode === "error"));
 }
 
-/** Never more than one thread at a time; scripts wait for each other. */
+/** Never more than one thread at a time; scripts wait for each other, and one that takes too long costs only its own check. */
 export function createScriptChecker(options: ScriptCheckerOptions = {}): ScriptChecker {
-  return new WorkerChecker(options.timeoutMs ?? 30_000, options.idleMs ?? 300_000);
+  const timeoutMs = options.timeoutMs ?? 30_000;
+  const thread = new CheckerThread(timeoutMs, options.idleMs ?? 300_000);
+  return {
+    warm: () => thread.warm(),
+    checkScript: (script) => checkScript(thread, timeoutMs, script),
+    async declare(tool) {
+      const reply = await thread.ask({ declare: asJson(tool) });
+      return typeof reply === "string" ? undefined : reply.declaration;
+    },
+    close: () => thread.close(),
+  };
 }
 
-/** MiB of the thread's heap: TypeScript with its library takes 100, and a script can make it want more. */
-const HEAP_MB = 1_024;
 const DECLARED = /\bdeclare\s+(?:const|let|var|function|class)\s+([\w$]+)/g;
 const WORDS = /[A-Za-z_$][\w$]*/g;
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
 
-type Gone = "failed" | "late";
-type Settle = (reply: WorkerReply | DeclareReply | Gone) => void;
-
-class WorkerChecker implements ScriptChecker {
-  readonly #timeoutMs: number;
-  readonly #idleMs: number;
-  #worker: Worker | undefined;
-  readonly #waiting = new Map<number, Settle>();
-  #lastId = 0;
-  #idle: NodeJS.Timeout | undefined;
-
-  constructor(timeoutMs: number, idleMs: number) {
-    this.#timeoutMs = timeoutMs;
-    this.#idleMs = idleMs;
-  }
-
-  warm(): void {
-    const worker = this.#start();
-    // Where no script comes after all, its memory is given back too.
-    if (this.#waiting.size === 0) this.#rest(worker);
-  }
-
-  async checkScript({ source, table, mode = "error", host, signal }: ScriptToCheck): Promise<CheckedScript> {
-    signal?.throwIfAborted();
-    const plain = isPlainJavaScript(source);
-    const words = new Set(source.match(WORDS));
-    const isChecked = mode !== "off" && !(plain && isHarmless(words, host));
-    if (plain && !isChecked) return { js: source, findings: [], checked: false };
-    const check = isChecked ? declarationsFor(source, words, table, host) : undefined;
-    const reply = await this.#ask<WorkerReply>({ id: ++this.#lastId, source, plain, check }, signal);
-    if (typeof reply === "string") return withoutThread(source, plain, reply, this.#timeoutMs);
-    const { js, findings, checked, absent } = reply;
-    const named = findings.map((finding) => withName(finding, table, host));
-    return { js, findings: named, checked, ...(isChecked && absent && { absent }) };
-  }
-
-  async declare(tool: DeclareRequest["declare"]): Promise<string | undefined> {
-    const reply = await this.#ask<DeclareReply>({ id: ++this.#lastId, declare: asJson(tool) });
-    return typeof reply === "string" ? undefined : reply.declaration;
-  }
-
-  async close(): Promise<void> {
-    const worker = this.#worker;
-    this.#lose("failed");
-    await worker?.terminate();
-  }
-
-  #ask<Reply extends WorkerReply | DeclareReply>(
-    request: WorkerRequest | DeclareRequest,
-    signal?: AbortSignal,
-  ): Promise<Reply | Gone> {
-    const worker = this.#start();
-    clearTimeout(this.#idle);
-    // While a script waits the process does too.
-    worker.ref();
-    return new Promise((resolve, reject) => {
-      const late = setTimeout(() => {
-        this.#lose("late");
-        void worker.terminate();
-      }, this.#timeoutMs);
-      const onAbort = () => {
-        settled();
-        reject(signal?.reason);
-      };
-      const settled = () => {
-        clearTimeout(late);
-        signal?.removeEventListener("abort", onAbort);
-        this.#waiting.delete(request.id);
-        if (this.#waiting.size === 0) this.#rest(worker);
-      };
-      this.#waiting.set(request.id, (reply) => {
-        settled();
-        resolve(reply as Reply | Gone);
-      });
-      signal?.addEventListener("abort", onAbort, { once: true });
-      worker.postMessage(request);
-    });
-  }
-
-  #start(): Worker {
-    if (this.#worker !== undefined) return this.#worker;
-    const extension = extname(import.meta.url);
-    const ofProcess = (module as { getCompileCacheDir?(): string | undefined }).getCompileCacheDir?.();
-    const settings: WorkerSettings = {
-      checkModule: new URL(`../../compiler/scripts/check-script${extension}`, import.meta.url).href,
-      compileCache: ofProcess ?? join(cacheFolder(process.env, homedir()), "compiled-code"),
-    };
-    const worker = new Worker(new URL(`./checker-worker${extension}`, import.meta.url), {
-      name: "pimcp script checker",
-      workerData: settings,
-      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
-      // What the process was started with (a debugger, a loader) is not for this thread; nor is its input.
-      execArgv: [],
-      stdin: false,
-    });
-    worker.on("message", (reply: WorkerReply | DeclareReply) => this.#waiting.get(reply.id)?.(reply));
-    worker.on("error", () => this.#worker === worker && this.#lose("failed"));
-    worker.on("exit", () => this.#worker === worker && this.#lose("failed"));
-    worker.unref();
-    this.#worker = worker;
-    return worker;
-  }
-
-  /** The thread is gone: whoever waits is told, and the next script starts another. */
-  #lose(why: Gone): void {
-    this.#worker = undefined;
-    clearTimeout(this.#idle);
-    for (const settle of [...this.#waiting.values()]) settle(why);
-  }
-
-  #rest(worker: Worker): void {
-    clearTimeout(this.#idle);
-    worker.unref();
-    if (this.#idleMs === 0 || this.#worker !== worker) return;
-    this.#idle = setTimeout(() => void this.close(), this.#idleMs).unref();
-  }
+async function checkScript(
+  thread: CheckerThread,
+  timeoutMs: number,
+  { source, table, mode = "error", host, signal }: ScriptToCheck,
+): Promise<CheckedScript> {
+  signal?.throwIfAborted();
+  const plain = isPlainJavaScript(source);
+  const words = new Set(source.match(WORDS));
+  const isChecked = mode !== "off" && !(plain && isHarmless(words, host));
+  if (plain && !isChecked) return { js: source, findings: [], checked: false };
+  const check = isChecked ? declarationsFor(source, words, table, host) : undefined;
+  const reply = await thread.ask({ source, plain, check }, signal);
+  if (typeof reply === "string") return withoutThread(source, plain, reply, timeoutMs);
+  const { js, findings, checked, absent } = reply;
+  const named = findings.map((finding) => withName(finding, table, host));
+  return { js, findings: named, checked, ...(isChecked && absent && { absent }) };
 }
 
 /**

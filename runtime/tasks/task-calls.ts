@@ -118,7 +118,7 @@ export class TaskCalls {
         ? plain
         : generation === "v1"
           ? { ...plain, task: {} }
-          : (await import("./task-peer.ts")).takingTasks(plain, capabilities);
+          : await (await import("./task-peer.ts")).takingTasks(plain, capabilities);
     const onLate = (late: Readonly<Record<string, unknown>>) => void this.#late(request, late);
     const result = await connections.request(server, "tools/call", withLateListener(params, onLate), options);
     const created = createdTask(result);

@@ -7,7 +7,6 @@
  * handle, answers questions from memory alone, and validates and copies whole results with recursion.
  */
 import type { JsonValue } from "@modelcontextprotocol/ext-tasks/core";
-import { CLIENT_CAPABILITIES_META_KEY_V2, withTaskCapabilityV2 } from "@modelcontextprotocol/ext-tasks/core/v2";
 import type { Failure } from "../connect/failure.ts";
 import type { RequestOptions } from "../connect/session.ts";
 import { MAX_TIMER_MS } from "../connect/waiting.ts";
@@ -92,7 +91,9 @@ export function mayPass({ kind, code }: PeerFailure): boolean {
 }
 
 /** `params` with the word that this client takes tasks, beside its other capabilities. */
-export function takingTasks(params: Members, capabilities: Members): Record<string, unknown> {
+export async function takingTasks(params: Members, capabilities: Members): Promise<Record<string, unknown>> {
+  const framing = await import("@modelcontextprotocol/ext-tasks/core/v2");
+  const { CLIENT_CAPABILITIES_META_KEY_V2, withTaskCapabilityV2 } = framing;
   const _meta = { [CLIENT_CAPABILITIES_META_KEY_V2]: capabilities as JsonObject };
   return withTaskCapabilityV2({ ...(params as JsonObject), _meta });
 }
@@ -101,7 +102,7 @@ export function taskPeer(peer: PeerOptions): TaskPeer {
   const { connections, notices, server, taskId, generation, capabilities, timeoutMs } = peer;
   const send = async (method: string, more: Members, options: RequestOptions): Promise<Reply<Members>> => {
     const params = { taskId, ...more };
-    const framed = generation === "v2" ? takingTasks(params, capabilities) : params;
+    const framed = generation === "v2" ? await takingTasks(params, capabilities) : params;
     const outcome = await connections.outcome(server, method, framed, {
       ...(timeoutMs !== undefined && { timeoutMs }),
       ...options,

@@ -24,9 +24,15 @@ export function isManifest(value: unknown): value is Manifest {
     isRecord(value) &&
     (value["scope"] === "user" || value["scope"] === "project") &&
     isString(value["settings"]) &&
-    every(value["servers"], (server) => isRecord(server) && ["legacy", "modern"].includes(server["era"] as string)) &&
+    every(value["servers"], isCompiled) &&
     every(value["files"], isString)
   );
+}
+
+function isCompiled(server: unknown): boolean {
+  if (!isRecord(server)) return false;
+  const { era, supportedVersions } = server;
+  return (era === "legacy" || era === "modern") && isListOrNone(supportedVersions, isString);
 }
 
 export function isExposure(value: unknown): value is ExposureFile {
@@ -72,6 +78,8 @@ export function isCatalog(value: unknown): value is CatalogFile {
   const isServer = (server: unknown) =>
     isRecord(server) &&
     isString(server["name"]) &&
+    isTextOrNone(server["description"]) &&
+    isTextOrNone(server["instructions"]) &&
     Array.isArray(server["tools"]) &&
     server["tools"].every(isCatalogTool) &&
     isListOrNone(server["promptList"], isPrompt);
@@ -88,7 +96,6 @@ function isPrompt(prompt: unknown): boolean {
 
 /** What people are shown by its name, its title and its description. */
 function isShown(value: unknown): value is Json {
-  const isTextOrNone = (text: unknown) => text === undefined || isString(text);
   return (
     isRecord(value) && isString(value["name"]) && isTextOrNone(value["title"]) && isTextOrNone(value["description"])
   );
@@ -111,6 +118,7 @@ export function isSearch(value: unknown): value is SearchFile {
 }
 
 const isString = (value: unknown): value is string => typeof value === "string";
+const isTextOrNone = (value: unknown): boolean => value === undefined || isString(value);
 const isExposed = (value: unknown): boolean => (EXPOSURES as readonly unknown[]).includes(value);
 const isByteCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) > 0;
 

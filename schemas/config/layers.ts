@@ -13,6 +13,7 @@
 import { resolve } from "node:path";
 import { byCodeUnit } from "../canonical.ts";
 import { type Diagnostic, diagnostic, type Outcome } from "../diagnostic.ts";
+import type { DriftMode } from "../drift-mode.ts";
 import { namespaceOf } from "../names.ts";
 import { nearest } from "../nearest.ts";
 import { optional, suggestion } from "./fields.ts";
@@ -237,7 +238,13 @@ function assemble(layers: Layers, options: LayerOptions): Configuration {
     ...optional("autoEnableCodemode", settings.project.autoEnableCodemode ?? settings.user.autoEnableCodemode),
     ...optional("typecheck", settings.project.typecheck ?? settings.user.typecheck),
     ...optional("engine", settings.project.engine ?? settings.user.engine),
+    ...optional("onDrift", stricter(settings.project.onDrift, settings.user.onDrift)),
   };
+}
+
+/** A repository can ask for more care than its user does, and can't switch off what the user asked for. */
+function stricter(a: DriftMode | undefined, b: DriftMode | undefined): DriftMode | undefined {
+  return [a, b].includes("block") ? "block" : (a ?? b);
 }
 
 function scopeSettings(layers: Layers, scope: Scope, out: string): ScopeSettings {

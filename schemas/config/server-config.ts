@@ -3,6 +3,7 @@
  * as written (`${VAR}`, `~/` and `!command` unexpanded): only `runtime/connect` resolves them, at the
  * moment it connects, and nothing else may.
  */
+import type { DriftMode } from "../drift-mode.ts";
 import type { ScriptEngine } from "../script-engine.ts";
 import type { TypecheckMode } from "../script-finding.ts";
 
@@ -148,6 +149,8 @@ export interface Configuration {
   readonly typecheck?: TypecheckMode;
   /** What runs scripts in Pi; a project's value wins, "pi" where nobody says. */
   readonly engine?: ScriptEngine;
+  /** What becomes of calls to tools that changed; `block` of either scope holds, "warn" where nobody says. */
+  readonly onDrift?: DriftMode;
 }
 
 export interface DroppedServer {
@@ -182,6 +185,15 @@ export function serversOfScope(configuration: Configuration, scope: Scope): read
 /** A place as messages name it: `mcp.json:3:5`. */
 export function placeText({ file, line, column }: SourceLocation): string {
   return `${file}:${line}:${column}`;
+}
+
+/** Every text of an entry that may hold a variable or a command. */
+export function textsOf({ transport }: Pick<ServerConfig, "transport">): string[] {
+  if (transport.kind === "http") {
+    const oauth = Object.values(transport.oauth ?? {}).filter((value) => typeof value === "string");
+    return [transport.url, ...Object.values(transport.headers), ...oauth];
+  }
+  return [transport.command, ...transport.args, ...Object.values(transport.env), transport.cwd ?? ""];
 }
 
 /** Whether headers sign requests by themselves. */

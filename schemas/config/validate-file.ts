@@ -3,11 +3,12 @@
  * reported; a bad setting counts as absent, a bad entry is dropped, and neither affects another.
  */
 import { type Diagnostic, diagnostic, type Outcome } from "../diagnostic.ts";
+import { DRIFT_MODES, type DriftMode } from "../drift-mode.ts";
 import { SCRIPT_ENGINES, type ScriptEngine } from "../script-engine.ts";
 import { TYPECHECK_MODES, type TypecheckMode } from "../script-finding.ts";
 import { FieldReader, optional, reporter } from "./fields.ts";
 import type { Scope, SourceLocation } from "./server-config.ts";
-import type { ConfigNode, ConfigSource } from "./source.ts";
+import type { ConfigNode, ConfigObject, ConfigSource } from "./source.ts";
 import { type ValidatedEntry, validateEntry } from "./validate-entry.ts";
 
 export interface FileSettings {
@@ -16,6 +17,7 @@ export interface FileSettings {
   readonly inlineBudget?: number;
   readonly typecheck?: TypecheckMode;
   readonly engine?: ScriptEngine;
+  readonly onDrift?: DriftMode;
   /** As written: relative to the project root and inside it. */
   readonly out?: string;
   readonly autoEnableCodemode?: boolean;
@@ -42,6 +44,7 @@ const TOP_KEYS = [
   "ttlMs",
   "codemode",
   "typecheck",
+  "onDrift",
   "out",
   "autoEnableCodemode",
 ];
@@ -70,6 +73,7 @@ export function validateFile(source: ConfigSource, scope: Scope): Outcome<Valida
     ...optional("inlineBudget", codemode.inlineBudget),
     ...optional("typecheck", codemode.typecheck ?? typecheck),
     ...optional("engine", codemode.engine),
+    ...optional("onDrift", readOnDrift(source.root, diagnostics)),
     ...optional("out", readOut(fields, scope)),
     ...optional("autoEnableCodemode", fields.boolean("autoEnableCodemode")),
   };
@@ -108,6 +112,14 @@ function readCodemode(fields: FieldReader, diagnostics: Diagnostic[]): CodemodeS
     typecheck: read('until this is corrected "error" holds').oneOf("typecheck", TYPECHECK_MODES),
     engine: read('until this is corrected "pi" holds').oneOf("engine", SCRIPT_ENGINES),
   };
+}
+
+/** Whoever wrote something wants more than the default: a value that is none counts as the stricter. */
+function readOnDrift(root: ConfigObject, diagnostics: Diagnostic[]): DriftMode | undefined {
+  const fields = new FieldReader(root, reporter(diagnostics), {
+    consequence: 'until this is corrected "block" holds',
+  });
+  return fields.has("onDrift") ? (fields.oneOf("onDrift", DRIFT_MODES) ?? "block") : undefined;
 }
 
 function readOut(fields: FieldReader, scope: Scope): string | undefined {

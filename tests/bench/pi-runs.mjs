@@ -53,7 +53,8 @@ export function workspace(folder, { count, compiled, settings, topLevel = {} }) 
     });
     if (status !== 0) throw new Error(stderr);
   }
-  return { ...at, folder, names: servers.map(({ name }) => name), tool: servers[0]?.tool };
+  const [first] = servers;
+  return { ...at, folder, names: servers.map(({ name }) => name), tool: first?.tool, entry: first?.entry };
 }
 
 function environment(at) {

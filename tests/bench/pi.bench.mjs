@@ -7,6 +7,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:
 import { cpus, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { PIMCP, run, SERVER_START_MS, TOOLS_PER_SERVER, workspace } from "./pi-runs.mjs";
+import { rawClient } from "./raw-client.mjs";
 
 const ROUNDS = Number(process.env.ROUNDS ?? 11);
 const COUNTS = (process.env.SERVERS ?? "1,5,20").split(",").map(Number);
@@ -116,6 +117,20 @@ function rowOf(count, name, seen) {
   return `| ${cells.join(" | ")} |`;
 }
 
+/** Milliseconds from the start of a server's process to the answer to a first call, by a client that does no more than that. */
+async function measureOwnStart() {
+  const { entry, tool } = workspace(join(work, "own"), { count: 1, settings: {} });
+  const times = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const started = performance.now();
+    const client = await rawClient(entry, "legacy");
+    await client.call(tool, {});
+    times.push(performance.now() - started);
+    client.close();
+  }
+  return median(times);
+}
+
 /** A script that does nothing, in Pi's sandbox and in ours, the first of a session and the second. */
 async function measureEngines() {
   const call = { call: ["codemode", { code: "return 1" }] };
@@ -150,12 +165,13 @@ try {
   const rows = [];
   for (const count of COUNTS) rows.push(...(await measure(count)));
   const engines = process.env.ONLY && !process.env.ONLY.includes("engines") ? [] : await measureEngines();
+  const own = await measureOwnStart();
   const load = `load ${before.toFixed(1)} before, ${loadavg()[0].toFixed(1)} after`;
   console.log(
     `Pi 1.6.0 on Node 22, ${cpus().length} cores, ${load}; medians of ${ROUNDS} rounds, differences are medians of each round's.`,
   );
   console.log(
-    `${TOOLS_PER_SERVER} tools a server, which takes ${SERVER_START_MS} ms to start. Processes and memory (resident, of Pi and all it started) are those there were by then. Allowed: a first request ${ALLOWED_MS} ms after one without MCP, and no process.\n`,
+    `${TOOLS_PER_SERVER} tools a server, which takes ${SERVER_START_MS} ms to start. Processes and memory (resident, of Pi and all it started) are those there were by then. Allowed: a first request ${ALLOWED_MS} ms after one without MCP, and no process. A server by itself takes ${show(own)} ms from its process's start to the answer to a call, which is what the result after the first request is held to.\n`,
   );
   console.log(
     "| servers | MCP by | first request, ms | over none, ms | CPU of Pi over none, ms | processes | MB | result of one server's tool, ms | ms after the first request | processes | MB |",

@@ -3,6 +3,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { RuntimeProject } from "../runtime/runtime-project.ts";
 import { advertised, readAskingLog } from "../servers/asking-log.ts";
 import { eventually, serversDir } from "../servers/run.ts";
 import { BIN, Workspace } from "./pimcp.ts";
@@ -13,15 +14,14 @@ const ERAS: readonly [string, string, Record<string, string>][] = [
 ];
 
 async function workspace(): Promise<Workspace> {
-  const made = new Workspace();
+  const made = new RuntimeProject();
   const entry = (name: string, env: Record<string, string>) => ({
     command: process.execPath,
     args: [join(serversDir, "asking.mjs")],
     env: { ...env, LOG: join(made.root, `${name}.log`) },
   });
   made.servers(Object.fromEntries(ERAS.map(([, name, env]) => [name, entry(name, env)])));
-  const { code } = await made.compile();
-  expect(code).toBe(0);
+  await made.prepare();
   return made;
 }
 

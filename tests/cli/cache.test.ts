@@ -23,17 +23,25 @@ describe("ttlMs", () => {
     ["of the wrong type", { listMeta: { ttlMs: "3600000" } }, {}, 2, 0],
     ["negative", { listMeta: { ttlMs: -1 } }, {}, 2, 0],
   ];
-  test.each(rows)("%s", async (_, options, entry, lists, ttlMs) => {
+  test("says when a list is asked for again, each server's by itself", async () => {
     const work = new Workspace();
-    const stub = new Stub(options);
-    work.servers({ a: { ...stub.entry, ...entry } });
-    const first = await work.compile();
-    expect(first.json.servers[0]).toMatchObject({ status: "compiled", source: "live", ttlMs });
-    expect(first.json.servers[0]!.tools).toBeGreaterThan(0);
-    const second = await work.compile();
-    expect(stub.lists()).toBe(lists);
-    expect(statuses(second.json)).toEqual({ a: ttlMs > 0 ? "unchanged/cache" : "unchanged/live" });
-    expect(second.json.servers[0]!.tools).toBe(first.json.servers[0]!.tools);
+    const stubs = rows.map(([, options]) => new Stub(options));
+    const name = (index: number) => `s${index}`;
+    work.servers(
+      Object.fromEntries(rows.map(([, , entry], index) => [name(index), { ...stubs[index]!.entry, ...entry }])),
+    );
+    const [first, second] = [(await work.compile()).json.servers, (await work.compile()).json.servers];
+    for (const [index, [what, , , lists, ttlMs]] of rows.entries()) {
+      const [before, after] = [first, second].map((servers) => servers.find((one) => one.name === name(index))!);
+      expect(before, what).toMatchObject({ status: "compiled", source: "live", ttlMs });
+      expect(before!.tools, what).toBeGreaterThan(0);
+      expect(stubs[index]!.lists(), what).toBe(lists);
+      expect(after, what).toMatchObject({
+        status: "unchanged",
+        source: ttlMs > 0 ? "cache" : "live",
+        tools: before!.tools,
+      });
+    }
   });
 
   test("configured at the top level", async () => {
@@ -186,30 +194,25 @@ describe("cacheScope", () => {
 });
 
 describe("cache files", () => {
-  test.each([0, 10])("cut to %i bytes are a miss, and are written anew", async (length) => {
+  test("that are cut short or hold anything else are a miss, and are written anew", async () => {
     const work = new Workspace();
     const stub = new Stub(FRESH);
     work.servers({ a: stub.entry });
     await work.compile();
     const generated = readTree(join(work.project, "generated"));
-    for (const file of filesBelow(work.cache)) truncateSync(file, length);
-    const { code, json } = await work.compile();
-    expect(code).toBe(0);
-    expect(statuses(json)).toEqual({ a: "unchanged/live" });
-    expect(readTree(join(work.project, "generated"))).toEqual(generated);
-    await work.compile();
-    expect(stub.lists()).toBe(2);
-  });
-
-  test.each(["null", "[]", '{"format":1}', '{"format":99,"types":null}'])("that hold %s are a miss", async (text) => {
-    const work = new Workspace();
-    const stub = new Stub(FRESH);
-    work.servers({ a: stub.entry });
-    await work.compile();
-    for (const file of filesBelow(work.cache)) if (file.endsWith(".json")) writeFileSync(file, text);
-    const { code, json } = await work.compile();
-    expect(code).toBe(0);
-    expect(statuses(json)).toEqual({ a: "unchanged/live" });
+    const cut = (length: number) => (file: string) => truncateSync(file, length);
+    const holding = (text: string) => (file: string) => file.endsWith(".json") && writeFileSync(file, text);
+    const texts = ["null", "[]", '{"format":1}', '{"format":99,"types":null}'];
+    for (const damage of [cut(0), cut(10), ...texts.map(holding)]) {
+      for (const file of filesBelow(work.cache)) damage(file);
+      const lists = stub.lists();
+      const { code, json } = await work.compile();
+      expect(code).toBe(0);
+      expect(statuses(json)).toEqual({ a: "unchanged/live" });
+      expect(readTree(join(work.project, "generated"))).toEqual(generated);
+      expect(statuses((await work.compile()).json)).toEqual({ a: "unchanged/cache" });
+      expect(stub.lists()).toBe(lists + 1);
+    }
   });
 
   test("are for their owner alone", async () => {

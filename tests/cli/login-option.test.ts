@@ -51,12 +51,12 @@ describe("in the middle of", () => {
   });
 
   test("a person who takes longer than any server may", async () => {
-    const entry = { requestTimeoutMs: 1500, probeTimeoutMs: 1500 };
+    const entry = { requestTimeoutMs: 4000, probeTimeoutMs: 4000 };
     const made = await setting({}, entry);
     const compiled = await asPerson(made, ["compile", "--login"], 6000);
     expect([compiled.code, compiled.stderr]).toEqual([0, expect.not.stringContaining("error")]);
     made.server.tokens.revokeAll();
-    expect(await asPerson(made, ["call", "remote", "add", "a=1", "b=2", "--login"], 4000)).toMatchObject(PROVED);
+    expect(await asPerson(made, ["call", "remote", "add", "a=1", "b=2", "--login"], 6000)).toMatchObject(PROVED);
   });
 });
 

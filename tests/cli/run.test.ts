@@ -49,6 +49,20 @@ test("--json is the run's shape and nothing else", async () => {
   expect(code).toBe(0);
 });
 
+test("with type checking off no thread is started for it", async () => {
+  const { work } = await project();
+  const counting = "data:text/javascript,process.on('worker',()=>process.stderr.write('[a thread]'))";
+  const threads = async (topLevel: object) => {
+    work.write("project/mcp.json", { ...JSON.parse(work.read("project/mcp.json")), ...topLevel });
+    const input = "return (await tools.mcp__s__echo({ message: 'x' })).content[0].text";
+    const { code, stdout, stderr } = await work.start(["run", "-"], { input, node: ["--import", counting] }).finished;
+    expect([code, stdout]).toEqual([0, "echoed\n"]);
+    return stderr.split("[a thread]").length - 1;
+  };
+  const checked = await threads({});
+  expect(await threads({ typecheck: "off" })).toBe(checked - 1);
+});
+
 describe("scripts that fail", () => {
   test("types are checked before anything is called, with place and right name", async () => {
     const { work, stub } = await project();

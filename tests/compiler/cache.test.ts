@@ -1,9 +1,9 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { keyedHash } from "../../compiler/cache/folder.ts";
 import { type CachedSnapshot, findSnapshot, freshUntil, storeSnapshot } from "../../compiler/cache/snapshots.ts";
 import type { ServerSnapshot } from "../../compiler/snapshot.ts";
+import { keyedHash } from "../../runtime/connect/keyed-hash.ts";
 import { cacheFolder } from "../../schemas/user-folders.ts";
 import { scratchFolder } from "../scratch.ts";
 
@@ -57,7 +57,7 @@ describe("cached lists", () => {
     ["cut to ten bytes", (text: string) => text.slice(0, 10)],
     ["empty", () => ""],
     ["somebody else's", () => '{"format":2,"tools":[]}'],
-    ["of another format", (text: string) => text.replace('"format":3', '"format":2')],
+    ["of another format", (text: string) => text.replace('"format":4', '"format":3')],
     ["not a list of tools", (text: string) => text.replace('"tools":[', '"tools":[7,')],
   ])("a file that is %s is a miss and is written anew", async (_, damage) => {
     const folder = scratchFolder();
@@ -94,6 +94,14 @@ describe("freshness", () => {
     ["a ttlMs of 0 is honoured over the configured one", { ttlMs: 0 }, 9_000, 0],
     ["no ttlMs: the configured one", {}, 9_000, NOW + 9_000],
     ["no ttlMs and none configured", {}, 0, 0],
+    [
+      "carried by some: the configured one for the others",
+      { ttlMs: 9_000, partlyTimed: true as const },
+      500,
+      NOW + 500,
+    ],
+    ["carried by some and shorter", { ttlMs: 500, partlyTimed: true as const }, 9_000, NOW + 500],
+    ["carried by some and none configured", { ttlMs: 500, partlyTimed: true as const }, 0, 0],
     ["at most a day", { ttlMs: 10 ** 12 }, 0, NOW + 86_400_000],
     ["an era known only from silence", { ttlMs: 500, verdict: "silence" as const }, 0, 0],
   ])("%s", (_, more, own, want) => expect(freshUntil(entry([], more), own, NOW)).toBe(want));

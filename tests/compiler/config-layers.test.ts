@@ -236,6 +236,25 @@ describe("settings", () => {
 
   test.each([
     [{}, {}, undefined],
+    [{}, { onDrift: "block" }, "block"],
+    [{ onDrift: "warn" }, { onDrift: "block" }, "block"],
+    // A repository can't switch off what its user asked for.
+    [{ onDrift: "block" }, { onDrift: "warn" }, "block"],
+    [{ onDrift: "warn" }, {}, "warn"],
+    [{}, { onDrift: "bloc" }, "block"],
+    [{ onDrift: true }, { onDrift: "warn" }, "block"],
+  ])("onDrift of %j under %j is %j", (user, project, want) => {
+    const { value } = layered({ user: servers({ s: stdio("x") }, user), "mcp.json": project });
+    expect(value.onDrift).toBe(want);
+  });
+
+  test("of a project's own files the later one's onDrift counts", () => {
+    const { value } = layered({ "mcp.json": { onDrift: "block" }, ".pi/mcp.json": { onDrift: "warn" } });
+    expect(value.onDrift).toBe("warn");
+  });
+
+  test.each([
+    [{}, {}, undefined],
     [{ codemode: { engine: "pimcp" } }, {}, "pimcp"],
     [{ codemode: { engine: "pimcp" } }, { codemode: { engine: "pi" } }, "pi"],
     [{ codemode: { engine: "pimcp" } }, { codemode: { engine: "deno" } }, "pimcp"],

@@ -58,6 +58,8 @@ const GOOD: unknown[] = [
   { codemode: {} },
   { typecheck: "warn", codemode: { typecheck: "off" } },
   { codemode: { engine: "pimcp" } },
+  { onDrift: "warn" },
+  { onDrift: "block" },
   oauth({}),
   oauth({
     clientId: "",
@@ -146,6 +148,8 @@ const BAD: unknown[] = [
   { codemode: { typecheck: true } },
   { typecheck: "strict" },
   { codemode: { engine: "quickjs" } },
+  { onDrift: "ignore" },
+  { onDrift: true },
   { codemode: { inlineBudget: "3" } },
   { autoEnableCodemode: "x" },
   { out: "" },

@@ -49,6 +49,11 @@ describe("one line per mistake, at its place", () => {
       ],
     ],
     [
+      "onDrift",
+      '{"onDrift":"blok","mcpServers":{"s":{"command":"x"}}}',
+      ['mcp.json:1:12: error: onDrift "blok" is not one of warn, block [invalid-value]'],
+    ],
+    [
       "unknown keys",
       '{"mcpservers":{},"mcpServers":{"s":{"command":"x","comand":1,"disabled":true}},"codemode":{"budget":1}}',
       [
@@ -66,6 +71,11 @@ describe("one line per mistake, at its place", () => {
     ["nothing configured", "{}", ["warning: no MCP server is configured [no-servers]"]],
   ])("%s", (_, text, want) => {
     expect(found(text)).toEqual(want);
+  });
+
+  test("what a bad onDrift should be, and what holds until it is", () => {
+    const [bad] = layered({ "mcp.json": '{"onDrift":"blok","mcpServers":{"s":{"command":"x"}}}' }).diagnostics;
+    expect(bad!.notes).toEqual(['did you mean "block"?', 'until this is corrected "block" holds']);
   });
 
   test("the line of the design", () => {

@@ -22,11 +22,12 @@ describe("pages", () => {
     expect(codes).toEqual([]);
   });
 
-  test.each<[string, Record<string, unknown>[], { ttlMs?: number; cacheScope: string }]>([
+  test.each<[string, Record<string, unknown>[], { ttlMs?: number; partlyTimed?: true; cacheScope: string }]>([
     ["the least", [{ ttlMs: 500 }, { ttlMs: 300 }], { ttlMs: 300, cacheScope: "private" }],
     ["zero counts", [{ ttlMs: 500 }, { ttlMs: 0 }], { ttlMs: 0, cacheScope: "private" }],
-    ["absent on one page", [{ ttlMs: 500 }, {}], { cacheScope: "private" }],
-    ["no valid number", [{ ttlMs: 500 }, { ttlMs: "5" }], { cacheScope: "private" }],
+    ["absent on one page", [{ ttlMs: 500 }, {}], { ttlMs: 500, partlyTimed: true, cacheScope: "private" }],
+    ["no valid number", [{ ttlMs: "5" }, { ttlMs: 500 }], { ttlMs: 500, partlyTimed: true, cacheScope: "private" }],
+    ["absent everywhere", [{}, {}], { cacheScope: "private" }],
     ["negative", [{ ttlMs: -1 }], { cacheScope: "private" }],
     ["public everywhere", [{ cacheScope: "public" }, { cacheScope: "public" }], { cacheScope: "public" }],
     ["public but once", [{ cacheScope: "public" }, {}], { cacheScope: "private" }],
@@ -35,7 +36,7 @@ describe("pages", () => {
       const pages = metas.map((meta, index) => ({ ...meta, tools: [tool(`t${index}`)] }));
       const { snapshot } = await ask(stub({ era, pages }).config);
       expect(snapshot).toMatchObject(wanted);
-      expect(snapshot?.ttlMs).toBe(wanted.ttlMs);
+      expect([snapshot?.ttlMs, snapshot?.partlyTimed]).toEqual([wanted.ttlMs, wanted.partlyTimed]);
     }
   });
 

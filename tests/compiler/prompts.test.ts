@@ -17,6 +17,12 @@ async function ask(options: object) {
   return { snapshot: value, diagnostics, codes: diagnostics.map(({ code }) => code), methods };
 }
 
+/** How long a list is fresh, as far as it says so, and for whom. */
+interface Meta {
+  readonly ttlMs: number | null;
+  readonly cacheScope: string;
+}
+
 const page = (prompts: readonly unknown[], more: object = {}) => ({ result: { prompts, ...more } });
 
 describe("listing", () => {
@@ -99,7 +105,7 @@ describe("listing", () => {
     expect(diagnostics.map(({ code }) => code)).toEqual(["secret-echoed", "secret-echoed"]);
   });
 
-  test.each<[string, object, object, { ttlMs?: number; cacheScope: string }]>([
+  test.each<[string, Meta, Meta, { ttlMs?: number; partlyTimed?: true; cacheScope: string }]>([
     [
       "the shorter life, for who may see both",
       { ttlMs: 900, cacheScope: "public" },
@@ -112,12 +118,25 @@ describe("listing", () => {
       { ttlMs: 500, cacheScope: "public" },
       { ttlMs: 100, cacheScope: "public" },
     ],
+    [
+      "for prompts without a life of their own the configuration's counts too",
+      { ttlMs: 900, cacheScope: "public" },
+      { ttlMs: null, cacheScope: "public" },
+      { ttlMs: 900, partlyTimed: true, cacheScope: "public" },
+    ],
+    [
+      "and for tools",
+      { ttlMs: null, cacheScope: "public" },
+      { ttlMs: 500, cacheScope: "public" },
+      { ttlMs: 500, partlyTimed: true, cacheScope: "public" },
+    ],
   ])("freshness is shared: %s", async (_, listMeta, promptsMeta, wanted) => {
     const { snapshot } = await ask({ era: "modern", listMeta, promptsMeta, prompts: [{ name: "a" }] });
     expect(snapshot).toMatchObject(wanted);
     // Without any prompt there is nothing that could outlive its time or be seen by others.
     const none = await ask({ era: "modern", listMeta, promptsMeta, prompts: true });
-    expect(none.snapshot).toMatchObject(listMeta);
+    expect(none.snapshot).toMatchObject({ cacheScope: listMeta.cacheScope });
+    expect([none.snapshot?.ttlMs ?? null, none.snapshot?.partlyTimed]).toEqual([listMeta.ttlMs, undefined]);
   });
 });
 

@@ -3,7 +3,7 @@
 // resource and fills in every prompt through the runtime that an agent gets. Nothing here speaks MCP, and no outcome
 // depends on the scenario's name: it tells only what somebody would do with such a server (steps.mjs).
 // Exits with 1 when a step failed, and says which on stderr.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -43,6 +43,21 @@ async function step(what, act) {
   }
 }
 
+/** Types of schemas that another scenario of the run had as well, one file each: how they are made is no part of the protocol. */
+function keptTypes() {
+  const folder = process.env.PIMCP_CONFORMANCE_TYPES;
+  if (folder === undefined) return undefined;
+  const fileOf = (digest) => join(folder, `${digest}.json`);
+  return {
+    get: (digest) => (existsSync(fileOf(digest)) ? JSON.parse(readFileSync(fileOf(digest), "utf8")) : undefined),
+    set(digest, type) {
+      const unfinished = join(folder, `${digest}.${process.pid}`);
+      writeFileSync(unfinished, JSON.stringify(type));
+      renameSync(unfinished, fileOf(digest));
+    },
+  };
+}
+
 /** As `pimcp compile` does it: nobody is asked for anything. Gives back the codes of its errors. */
 async function compileProject({ compile, introspect, memoryCache, loadConfiguration, createAuth }) {
   const loaded = await loadConfiguration(surroundings);
@@ -54,7 +69,7 @@ async function compileProject({ compile, introspect, memoryCache, loadConfigurat
     refresh: true,
     offline: false,
     concurrency: 1,
-    types: memoryCache(),
+    types: keptTypes() ?? memoryCache(),
     signal,
     onProgress: () => {},
     introspect: (server) => introspect(server, { ...surroundings, signal, auth }),

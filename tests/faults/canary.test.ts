@@ -7,6 +7,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
+import type { CompileJson } from "../../cli/compile-command.ts";
 import { Stub, variable } from "../cli/pimcp.ts";
 import { shownAddress } from "../cli/signing-in.ts";
 import { scratchFolder } from "../scratch.ts";
@@ -103,23 +104,38 @@ describe("a process", () => {
     expect(found(stdout, given)).toEqual(["envLiteral", "envVariable", "envDefault", "envCommand", "inherited"]);
   });
 
-  test.each<[string, object]>([
-    ["exits at once", { exitAtStart: 1 }],
-    [
-      "refuses the list",
-      { replies: { "tools/list": { error: { code: -32000, message: echo, data: { [echo]: [echo] } } } } },
-    ],
-    ["ends in the middle of the list", { exitOn: "tools/list", exitStatus: 3 }],
-    ["never answers", { silent: ["initialize", "server/discover"], ignoreUnknown: true }],
-    ["answers in a version of its own", { protocolVersion: echo }],
-    ["lists what is no tool", { tools: [{ name: 5, description: echo }, { name: echo }, echo] }],
-  ])("that %s", async (_, more) => {
-    const stub = new Stub(options(more));
+  test("that fails, in any way", async () => {
     const limits = { requestTimeoutMs: 1500, probeTimeoutMs: 1500 };
-    mine.space.write("agent/mcp.json", { mcpServers: { s: { ...entry(stub), ...limits } } });
+    const ways: Record<string, object> = {
+      exits: { exitAtStart: 1 },
+      refuses_list: {
+        replies: { "tools/list": { error: { code: -32000, message: echo, data: { [echo]: [echo] } } } },
+      },
+      ends_in_list: { exitOn: "tools/list", exitStatus: 3 },
+      never_answers: { silent: ["initialize", "server/discover"], ignoreUnknown: true },
+      own_version: { protocolVersion: echo },
+      lists_no_tools: { tools: [{ name: 5, description: echo }, { name: echo }, echo] },
+    };
+    const servers = Object.entries(ways).map(([name, more]) => [
+      name,
+      { ...entry(new Stub(options(more))), ...(name === "never_answers" && limits) },
+    ]);
+    mine.space.write("agent/mcp.json", { mcpServers: Object.fromEntries(servers) });
     await mine.run("compile", "--verbose");
-    await mine.run("compile", "--json");
+    const { stdout } = await mine.run("compile", "--json");
     await mine.run("doctor", "--json");
+    const found = (JSON.parse(stdout) as CompileJson).diagnostics.map(({ server, code }) => `${server} ${code}`);
+    // Each in its own way, or there would be nothing to search.
+    expect(found).toEqual(
+      expect.arrayContaining([
+        "exits server-unreachable",
+        "refuses_list tools-unlisted",
+        "ends_in_list server-unreachable",
+        "never_answers server-timeout",
+        "own_version protocol-mismatch",
+        "lists_no_tools invalid-tool",
+      ]),
+    );
     expect(mine.printed.length).toBe(3);
     expect(mine.leaks(CANARIES, USERS)).toEqual([]);
   });

@@ -1,5 +1,5 @@
 /**
- * The whole product as acceptance tests use it: a project of small real servers, compiled and called by the built
+ * The whole product as acceptance tests use it: a project of small real servers, compiled and called, mostly by the built
  * command line. Nothing here knows how the product works; what is asserted is what a user or a server sees.
  */
 import { mkdirSync } from "node:fs";
@@ -9,21 +9,13 @@ import type { CompileJson } from "../../cli/compile-command.ts";
 import type { CatalogFile } from "../../schemas/catalog.schema.ts";
 import type { Diagnostic } from "../../schemas/diagnostic.ts";
 import type { RunOptions, Stub, Workspace } from "../cli/pimcp.ts";
-import { RuntimeProject } from "../runtime/runtime-project.ts";
 import { startHttp } from "../servers/run.ts";
 
-type Entries = Readonly<Record<string, unknown>>;
 type Env = NonNullable<RunOptions["env"]>;
 
-/** A project of these servers, compiled by the command line without an error. */
-export async function compiledProduct(servers: Entries, topLevel: object = {}): Promise<RuntimeProject> {
-  const work = new RuntimeProject();
-  work.servers(servers, topLevel);
-  await compiledOk(work);
-  return work;
-}
+export { compiled as compiledProduct } from "../runtime/runtime-project.ts";
 
-/** Compiles again; throws what went wrong. */
+/** Compiles by the command line; throws what went wrong. */
 export async function compiledOk(work: Workspace, env: Env = {}): Promise<CompileJson> {
   const { code, json } = await work.compileWith(env);
   if (code !== 0) throw new Error(`compile exited with ${code}: ${JSON.stringify(json.diagnostics, undefined, 1)}`);

@@ -150,7 +150,7 @@ test.each(["modern", "legacy"])(
   async (ERA) => {
     const { run, count } = await faulty({ ERA });
     const state = { status: "working", statusMessage: "x".repeat(1000) };
-    const notify = [50, 150, 250].map((ms) => [ms, state, 20_000]);
+    const notify = [50, 150, 250].map((ms) => [ms, state, 5_000]);
     const { code, json } = await run({ intervalMs: 500, workMs: 600, notify });
     expect({ code, text: json.content[0].text }).toEqual({ code: 0, text: "done" });
     // No more than its pace allows; the flood itself takes a while.

@@ -135,7 +135,12 @@ test("a configuration or a server that has changed since costs the calls it conc
     stub.set({ tools: [tool("echo")], replies: { "tools/call": { result } } });
   };
   const rows: [what: string, change: () => void, result: RegExp, told: RegExp][] = [
-    ["not JSON", () => writeFileSync(file, "{ nonsense"), /"docs" is in no mcp\.json/, /mcp\.json:1:3: /],
+    [
+      "not JSON",
+      () => writeFileSync(file, "{ nonsense"),
+      /"docs" can't be used: mcp\.json:1:3: .*put that right/,
+      /mcp\.json:1:3: /,
+    ],
     ["removed", servers(undefined), /"docs" is in no mcp\.json/, /run `pimcp compile`/],
     ["disabled", servers({ ...entry, enabled: false }), /"docs" is disabled in mcp\.json/, /run `pimcp compile`/],
     [
@@ -150,7 +155,7 @@ test("a configuration or a server that has changed since costs the calls it conc
         rmSync(file);
         mkdirSync(file);
       },
-      /"docs" is in no mcp\.json/,
+      /"docs" can't be used: cannot read mcp\.json: it is a folder; move it away/,
       /cannot read mcp\.json: it is a folder/,
     ],
     [
@@ -262,7 +267,11 @@ test.each(["before", "after"])(
     const [theirs, ours] = isFirst ? [1, 2] : [2, 1];
     await pi.command(`/mcp:${theirs}`);
     await pi.command(`/mcp__docs__ask:${theirs}`);
-    expect(pi.notices()).toEqual(["not MCP: mcp", "not MCP: mcp__docs__ask"]);
+    expect(pi.notices()).toEqual([
+      `Another extension has a command /mcp too; the one of pimcp is /mcp:${ours} here.`,
+      "not MCP: mcp",
+      "not MCP: mcp__docs__ask",
+    ]);
     await pi.command(`/mcp:${ours} status`);
     expect(pi.notices().at(-1)).toContain("docs: not connected, 2 tools");
     await pi.command(`/mcp__docs__ask:${ours}`);

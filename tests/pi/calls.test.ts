@@ -57,17 +57,18 @@ test("a tool's own error is an error for the model and a value for scripts", asy
   expect(textOf(pi.ended.at(-1))).toContain('[true,{"code":7}]');
 });
 
-test("an image stays an image, and a script can pass it on", async () => {
-  const data = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
-  const result = { content: [{ type: "image", data, mimeType: "image/png" }] };
-  const stub = new Stub({ tools: [tool("echo")], replies: { "tools/call": { result } } });
-  const { pi } = await calling(stub, [
-    ["mcp__docs__echo", {}],
-    script("image((await tools.mcp__docs__echo({})).content[0])"),
-  ]);
-  expect(pi.ended[0]!.result!.content).toEqual([{ type: "image", data, mimeType: "image/png" }]);
-  expect(pi.ended.at(-1)!.result!.content).toContainEqual({ type: "image", data, mimeType: "image/png" });
-});
+test.each([true, false])(
+  "an image stays an image, and a script can pass it on: Pi as a bundle, %s",
+  async (bundled) => {
+    const data = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+    const result = { content: [{ type: "image", data, mimeType: "image/png" }] };
+    const stub = new Stub({ tools: [tool("echo")], replies: { "tools/call": { result } } });
+    const code = "image((await tools.mcp__docs__echo({})).content[0])";
+    const { pi } = await calling(stub, [["mcp__docs__echo", {}], script(code)], { bundled });
+    expect(pi.ended[0]!.result!.content).toEqual([{ type: "image", data, mimeType: "image/png" }]);
+    expect(pi.ended.at(-1)!.result!.content).toContainEqual({ type: "image", data, mimeType: "image/png" });
+  },
+);
 
 test("output over the limit is cut for the model, whole for scripts, and all of it is in the file it names", async () => {
   const stub = new Stub({ tools: [tool("big")] });
@@ -89,7 +90,8 @@ test("progress reaches the tool's row", async () => {
   const stub = new Stub({ tools: [tool("progress")] });
   const { pi } = await calling(stub, [["mcp__docs__progress", { steps: 3, ms: 20 }]]);
   const updates = pi.events.filter(({ type }) => type === "tool_execution_update");
-  expect(updates.map((event) => event.partialResult?.content[0]?.text).join(" ")).toMatch(/1.*2.*3/);
+  // In short succession not each of them, but always the last.
+  expect(updates.map((event) => event.partialResult?.content[0]?.text).join(" ")).toMatch(/1.*3/);
 });
 
 test("gates see every call, a script's with its parent, and what they block is never sent", async () => {
@@ -145,6 +147,20 @@ test("a server whose tools differ from the compiled ones is said once", async ()
   const pi = await runPi(workspace, { args: ["--approve"], answers: [call, call, DONE] });
   expect(pi.stderr.match(/differ from those compiled/g)).toHaveLength(1);
   expect(textOf(pi.ended[1])).toContain("hi");
+});
+
+test("with onDrift block a tool that changed is refused, and its server never hears of the call", async () => {
+  const stub = new Stub({ tools: [tool("echo"), tool("same")] });
+  const workspace = await docs(stub, { exposure: "direct" });
+  workspace.write("agent/mcp.json", { onDrift: "block" });
+  stub.set({ tools: [tool("echo", "Does something else now"), tool("same")] });
+  const answers: Answer[] = [{ call: ["mcp__docs__echo", {}] }, { call: ["mcp__docs__same", { text: "hi" }] }, DONE];
+  const pi = await runPi(workspace, { args: ["--approve"], answers });
+  expect(pi.ended[0]).toMatchObject({ isError: true });
+  expect(textOf(pi.ended[0])).toMatch(/not known to be what was compiled: other description.*pimcp compile/);
+  expect(textOf(pi.ended[1])).toContain("hi");
+  const called = stub.log().flatMap(({ method, params }) => (method === "tools/call" ? [params!["name"]] : []));
+  expect(called).toEqual(["same"]);
 });
 
 test("aborting cancels the call at the server, and ending Pi leaves no process", async () => {

@@ -2,8 +2,9 @@
 import { pathToFileURL } from "node:url";
 import { describe, expect, test } from "vitest";
 import { Stub, tool } from "../cli/pimcp.ts";
+import { EVERYTHING } from "../servers/run.ts";
 import { Asking, schema, TEST_MS } from "./asking.ts";
-import { compiledWorkspace, runPi, textOf } from "./pi.ts";
+import { type Answer, compiledWorkspace, runPi, textOf } from "./pi.ts";
 
 const WHY = "nobody can be asked: Pi runs without a user interface here (print or JSON mode)";
 
@@ -33,9 +34,19 @@ describe("without a user interface", () => {
     const inputRequests = { who: { method: "elicitation/create", params } };
     const result = { resultType: "input_required", inputRequests };
     const stub = new Stub({ era: "modern", tools: [tool("greet")], replies: { "tools/call": { result } } });
-    const workspace = await compiledWorkspace({ asking: { ...stub.entry, exposure: "direct" } });
-    const { ended } = await runPi(workspace, { args: ["--approve"], answers: strict.answers([["greet"]]) });
-    expect(ended[0]).toMatchObject({ isError: true });
+    const servers = { asking: stub.entry, everything: EVERYTHING };
+    const direct = Object.entries(servers).map(([name, entry]) => [name, { ...entry, exposure: "direct" }]);
+    const workspace = await compiledWorkspace(Object.fromEntries(direct));
+    const answers: Answer[] = [
+      { call: ["mcp__asking__greet", {}] },
+      { call: ["mcp__everything__trigger_elicitation_request", {}] },
+      { text: "done" },
+    ];
+    const { ended, stderr } = await runPi(workspace, { args: ["--approve"], answers });
+    expect(ended.slice(0, 2)).toMatchObject([{ isError: true }, { isError: true }]);
     expect(textOf(ended[0])).toContain(`it asked for elicitation ("Who is there?"), and ${WHY}`);
+    // A server that has no such tool then says only that; and that it has other tools is no news to anybody.
+    expect(textOf(ended[1])).toContain(`The server has no such tool for this session: ${WHY}`);
+    expect(stderr).toBe("");
   });
 });

@@ -1,11 +1,11 @@
 /** `/mcp …` in a real Pi without a terminal: what it says, what it writes to which file, and what the session has afterwards. */
-import { chmodSync, readdirSync, readFileSync, statSync, symlinkSync } from "node:fs";
+import { chmodSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Stub, tool, Workspace } from "../cli/pimcp.ts";
 import { startAuthorization } from "../servers/authorization.ts";
 import { eventually } from "../servers/run.ts";
-import { runPi, textOf } from "./pi.ts";
+import { compiledWorkspace, runPi, textOf } from "./pi.ts";
 import { RpcPi } from "./rpc.ts";
 
 const DONE = { text: "done" };
@@ -102,7 +102,11 @@ test("a change is saved where the server is defined, byte for byte, and the sess
   expect(now()).toBe(before);
 
   const starts = stub.starts();
+  // Edited by hand in between: that stays.
+  writeFileSync(file, now().replace("// reads documents", "// reads every document"));
   expect(await said(pi, "/mcp exposure docs direct")).toContain("saved to .pi/mcp.json");
+  expect(now()).toContain("// reads every document");
+  writeFileSync(file, now().replace("// reads every document", "// reads documents"));
   expect(await said(pi, "/mcp disable docs")).toBe('"docs" is disabled (saved to .pi/mcp.json)');
   expect(stub.starts()).toBe(starts);
   expect(now()).toBe(commented(stub, '\n\t\t\t"exposure": "direct",\n\t\t\t"enabled": false,'));
@@ -119,9 +123,7 @@ test("a change is saved where the server is defined, byte for byte, and the sess
 
 test("a file that doesn't parse is left alone, with the place of the mistake", LONG, async () => {
   const stub = new Stub({ tools: [tool("echo")] });
-  const workspace = new Workspace();
-  workspace.servers({ docs: stub.entry });
-  await workspace.compile();
+  const workspace = await compiledWorkspace({ docs: stub.entry });
   const pi = new RpcPi(workspace, { answers: [] });
   await said(pi, "/mcp");
   const half = '{\n  "mcpServers": {\n    "docs": {\n';
@@ -172,9 +174,7 @@ test("a user's server is turned off for a project that had no configuration, onc
 
 test("reconnecting starts another process, and a call under way hears why it ended", LONG, async () => {
   const stub = new Stub({ tools: [tool("hang")] });
-  const workspace = new Workspace();
-  workspace.servers({ docs: { ...stub.entry, exposure: "direct" } });
-  await workspace.compile();
+  const workspace = await compiledWorkspace({ docs: { ...stub.entry, exposure: "direct" } });
   const pi = new RpcPi(workspace, { answers: [{ call: ["mcp__docs__hang", {}] }, DONE] });
   pi.prompt();
   await eventually(() => stub.log().some(({ method }) => method === "tools/call"), "the call", 20_000);
@@ -192,6 +192,11 @@ test("reconnecting starts another process, and a call under way hears why it end
   stub.set({ exitAtStart: 7 });
   expect(await said(pi, "/mcp reconnect docs")).toMatch(/docs.*7/);
   expect(await said(pi, "/mcp status docs")).toMatch(/^docs: failed/);
+  expect(await said(pi, "/mcp compile docs")).toMatch(/^"docs" could not be compiled:\n {2}server "docs": .*7/);
+  // One that can be reached again is not shown as failed for what was.
+  stub.set({ tools: [tool("hang")] });
+  expect(await said(pi, "/mcp compile docs")).toBe('compiled "docs"');
+  expect(await said(pi, "/mcp status docs")).toMatch(/^docs: not connected, 1 tool/);
 });
 
 test("a server that wants a sign-in is signed in to, compiled and signed out of", LONG, async () => {
@@ -228,9 +233,7 @@ test("a server that wants a sign-in is signed in to, compiled and signed out of"
 
 test("without a UI the answer goes to stderr, and stdout is left to Pi", LONG, async () => {
   const stub = new Stub({ tools: [tool("echo")] });
-  const workspace = new Workspace();
-  workspace.servers({ docs: stub.entry });
-  await workspace.compile();
+  const workspace = await compiledWorkspace({ docs: stub.entry });
   const printed = await runPi(workspace, { args: ["--approve"], answers: [], mode: "print", prompts: ["/mcp"] });
   expect(printed.stderr).toMatch(/^docs: not connected, 1 tool, /m);
   const json = await runPi(workspace, { args: ["--approve"], answers: [], prompts: ["/mcp disable docs"] });

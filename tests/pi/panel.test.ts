@@ -72,7 +72,9 @@ test.skipIf(withoutTmux !== undefined)(`the panel in a terminal${why}`, { timeou
   await pi.press("Down", "Enter");
   await pi.shows("Exposure of docs/wipe", "✓ hidden");
   await pi.press("Down", "Enter");
-  await pi.shows(/→ wipe {2}codemode/, "saved to mcp.json");
+  // Who may see a tool is none of its server's business: its process and connection go on.
+  await pi.shows(/^ connected$/m, /→ wipe {2}codemode/, "saved to mcp.json");
+  expect(stub.starts()).toBe(starts + 1);
   expect(JSON.parse(workspace.read("project/mcp.json"))).toEqual({ mcpServers: { ...servers, docs: stub.entry } });
 
   // Off and on again: the file, the artifacts, the process.
@@ -93,9 +95,16 @@ test.skipIf(withoutTmux !== undefined)(`the panel in a terminal${why}`, { timeou
   await pi.shows(/→ mine {2}disabled/, "overridden at mcp.json");
   expect(workspace.read("agent/mcp.json")).toBe(user);
 
-  // An error stands where it arose.
+  // What somebody edits meanwhile is shown, and stays when the panel saves something.
+  const byHand = { ...servers, docs: { ...stub.entry, exposure: "direct" }, new: { ...other.entry, enabled: false } };
+  const project = JSON.parse(workspace.read("project/mcp.json"));
+  workspace.write("project/mcp.json", { mcpServers: { ...project.mcpServers, ...byHand } });
+  await pi.shows(/ {2}docs {2}(not )?connected, stale +2 tools {2}direct/, / {2}new {3}disabled/);
   await pi.press("p");
   await pi.shows(/→ mine {2}not connected/);
+  expect(JSON.parse(workspace.read("project/mcp.json")).mcpServers).toMatchObject(byHand);
+
+  // An error stands where it arose.
   other.set({ exitAtStart: 7 });
   await pi.press("r");
   await pi.shows(/→ mine {2}failed|mine {2}failed/, "status 7");

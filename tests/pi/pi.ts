@@ -5,15 +5,18 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { expect, onTestFinished } from "vitest";
-import { DIST, Workspace } from "../cli/pimcp.ts";
+import { onTestFinished } from "vitest";
+import { DIST, type Workspace } from "../cli/pimcp.ts";
+
+export { compiled as compiledWorkspace } from "../runtime/runtime-project.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 /** Pi needs a newer Node than the rest. */
 const NODE_22 = join(root, "node_modules", "node", "bin");
 export const NODE = join(NODE_22, process.platform === "win32" ? "node.exe" : "node");
-export const PI = join(root, "node_modules", "@earendil-works", "pi-coding-agent", "dist", "cli.js");
-export const BUNDLED_PI = join(PI, "..", "bundle", "cli.js");
+const PI_DIST = join(root, "node_modules", "@earendil-works", "pi-coding-agent", "dist");
+/** Pi as its package's `pi` is: one bundle, which starts in half the time. */
+export const BUNDLED_PI = join(PI_DIST, "bundle", "cli.js");
 export const SCRIPTED = join(import.meta.dirname, "scripted.mjs");
 /** The model of the scripted provider. */
 export const MODEL = ["--provider", "scripted", "--model", "one"];
@@ -63,7 +66,7 @@ export interface PiOptions {
   readonly mode?: "json" | "rpc" | "print";
   /** Without pimcp, unless the settings name it. */
   readonly bare?: boolean;
-  /** Pi as its package's `pi` is: one bundle. */
+  /** False: Pi's modules one by one, as its SDK is loaded. */
   readonly bundled?: boolean;
   /** A program that starts it and watches it, with its own arguments. */
   readonly under?: readonly [program: string, ...args: string[]];
@@ -85,19 +88,6 @@ export interface RunningPi {
   readonly stderr: () => string;
   readonly requests: () => SeenRequest[];
   readonly finished: Promise<FinishedPi>;
-}
-
-/** A workspace whose project has these servers, compiled. */
-export async function compiledWorkspace(
-  servers: Readonly<Record<string, object>>,
-  topLevel: object = {},
-): Promise<Workspace> {
-  const workspace = new Workspace();
-  workspace.servers(servers, topLevel);
-  const { code, json } = await workspace.compile();
-  expect(json.diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
-  expect(code).toBe(0);
-  return workspace;
 }
 
 let runs = 0;
@@ -125,12 +115,12 @@ export function prepareRun(workspace: Workspace, answers: readonly Answer[]) {
 
 /** Starts Pi in the workspace's project. */
 export function startPi(workspace: Workspace, options: PiOptions): RunningPi {
-  const { mode = "json", prompts = ["go"], args = [], extensions = [], bare = false, bundled = false } = options;
+  const { mode = "json", prompts = ["go"], args = [], extensions = [], bare = false, bundled = true } = options;
   const { env, seen } = prepareRun(workspace, options.answers);
   const loaded = [SCRIPTED, ...extensions, ...(bare ? [] : [EXTENSION])].flatMap((file) => ["-e", file]);
   const how =
     mode === "print" ? ["-p", ...prompts] : mode === "json" ? ["--mode", "json", "-p", ...prompts] : ["--mode", "rpc"];
-  const line = [bundled ? BUNDLED_PI : PI, ...loaded, ...MODEL, ...args, ...how];
+  const line = [bundled ? BUNDLED_PI : join(PI_DIST, "cli.js"), ...loaded, ...MODEL, ...args, ...how];
   const [program, ...before] = [...(options.under ?? []), NODE];
   const child = spawn(program!, [...before, ...line], {
     cwd: workspace.project,

@@ -26,6 +26,8 @@ test("a real server completes, knowing what was given before", async () => {
   expect(valuesOf(await complete("Sales "))).toEqual(["Sales David", "Sales Eve", "Sales Frank"]);
   expect(valuesOf(await complete("department=Marketing name=I"))).toEqual(["department=Marketing name=Iris"]);
   expect(await complete("Sales Eve ")).toBeNull();
+  // Whole: a list would take the first Enter.
+  expect(await complete("Sales Eve")).toBeNull();
   expect(await complete("Nowhere ")).toBeNull();
 });
 

@@ -1,5 +1,5 @@
 /** MCP servers that other extensions register with Pi. */
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Stub, tool, Workspace } from "../cli/pimcp.ts";
@@ -75,8 +75,12 @@ test("a registered server is compiled, called with its own configuration, and th
   expect(await ran(pi)).toContain(String(JSON.stringify([secret]).length));
   await pi.end();
   const starts = stub.starts();
+  const unused = join(workspace.cache, "registered", "0".repeat(32));
+  mkdirSync(unused);
+  utimesSync(unused, new Date(0), new Date(0));
   const again = start(workspace, { mine: entry }, [DONE]);
-  expect(await toolsOf(again)).toBe("mcp__mine__env");
+  await hasTools(again, "mcp__mine__env");
+  await eventually(() => !existsSync(unused), "what nobody has used for long being gone", PATIENCE_MS);
   await again.end();
   expect([stub.starts(), told(again)]).toEqual([starts, []]);
 });
@@ -168,6 +172,26 @@ test("a server that offers other tools than it was compiled with is compiled for
   expect(await toolsOf(pi)).toBe("mcp__mine__cwd");
   await pi.end();
   const next = start(workspace, { mine: stub.entry }, []);
-  expect(await toolsOf(next)).toBe("mcp__mine__cwd mcp__mine__fresh");
+  await hasTools(next, "mcp__mine__cwd mcp__mine__fresh");
   await next.end();
 });
+
+test.each(["catalog.json", "exposure.json", "manifest.json"])(
+  "a %s that is torn is made again, without a word of what a person could do",
+  async (file) => {
+    const stub = new Stub({ tools: [tool("echo")] });
+    const workspace = new Workspace();
+    const first = start(workspace, { mine: stub.entry }, []);
+    await hasTools(first, "mcp__mine__echo");
+    await first.end();
+    const [folder] = compiled(workspace);
+    writeFileSync(join(folder!, file), "nothing of ours");
+    const pi = start(workspace, { mine: stub.entry }, [script("return tools.mcp__mine__echo({ text: 'hi' })"), DONE]);
+    await eventually(() => told(pi).length > 0, "a notice", PATIENCE_MS);
+    await hasTools(pi, "mcp__mine__echo");
+    expect(told(pi)).toEqual(["MCP servers of extensions are ready: mine"]);
+    expect(await ran(pi)).toContain("hi");
+    await pi.end();
+    expect(compiled(workspace)).toEqual([folder]);
+  },
+);

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { onTestFinished } from "vitest";
 import type { Workspace } from "../cli/pimcp.ts";
-import { EXTENSION, MODEL, NODE, PI, prepareRun, SCRIPTED } from "./pi.ts";
+import { BUNDLED_PI, EXTENSION, MODEL, NODE, prepareRun, SCRIPTED } from "./pi.ts";
 
 const run = promisify(execFile);
 
@@ -40,7 +40,7 @@ export class TerminalPi {
     onTestFinished(() => terminal.end());
     const size = ["-x", String(columns), "-y", String(lines)];
     // The server that this starts, and Pi in it, have its environment.
-    await terminal.#tmux(["new-session", "-d", ...size, "-c", workspace.project, NODE, PI, ...args], env);
+    await terminal.#tmux(["new-session", "-d", ...size, "-c", workspace.project, NODE, BUNDLED_PI, ...args], env);
     return terminal;
   }
 

@@ -2,8 +2,9 @@
 import * as tui from "@earendil-works/pi-tui";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { listLines } from "../../runtime/pi/panel/list-view.ts";
 import { Panel, type PanelOptions } from "../../runtime/pi/panel/panel.ts";
-import { windowOf } from "../../runtime/pi/panel/screen.ts";
+import { Screen, windowOf } from "../../runtime/pi/panel/screen.ts";
 import { SignInView } from "../../runtime/pi/panel/sign-in-view.ts";
 import type { ServerKind, ServerRow, ToolRow } from "../../runtime/pi/servers/server-overview.ts";
 import { eventually } from "../servers/run.ts";
@@ -205,6 +206,30 @@ describe("keys", () => {
     press(one, UP, "r");
     expect(one.called).toEqual(["toggle docs", "reconnect docs"]);
     expect(one.screen()).not.toContain("permission denied");
+  });
+
+  test("what the outcome says is not said again as the reason of the state", async () => {
+    const reason = ['server "docs" exited with status 3', "stderr: no licence"];
+    const text = ['"docs" could not be compiled:', ...reason.map((line) => `  ${line}`)].join("\n");
+    const one = made([row("docs", { kind: "not-compiled", reason })], { outcome: async () => ({ ok: false, text }) });
+    const times = () => one.screen().split(reason[0]!).length - 1;
+    expect(times()).toBe(1);
+    press(one, "c");
+    await eventually(() => one.screen().includes("could not be compiled"), "the outcome");
+    expect(times()).toBe(1);
+  });
+
+  test("that a server has other tools for this session alone is a remark, that they changed a warning", () => {
+    const tools = [{ tool: "more", change: "added", members: [] }] as const;
+    const stateOf = (isOfClient?: true) => {
+      const theme = { ...plain, fg: (colour: string, text: string) => `<${colour}>${text}` };
+      const rows = [row("docs", { drift: { server: "docs", tools, ...(isOfClient && { isOfClient }) } })];
+      const state = { rows, selected: 0, busy: new Map(), outcomes: new Map(), problems: [], isProjectTrusted: true };
+      const screen = new Screen({ theme, measure: tui, width: 200, rows: 10 });
+      return /<\w+>connected, \w+ \w+/.exec(listLines(state, screen).join("\n"))?.[0];
+    };
+    expect(stateOf(true)).toBe("<success>connected, other tools");
+    expect(stateOf()).toBe("<warning>connected, tools changed");
   });
 
   test("an action that breaks is shown and ends nothing", async () => {

@@ -78,6 +78,9 @@ test("each server has the state that configuration, artifacts and connection giv
   ]);
   expect(rows["bad"]!.reason[0]).toContain('needs either "command"');
   expect(rows["gone"]!.reason[0]).toContain("no mcp.json names it any more");
+  expect(rows["kept"]!.reason).toEqual([
+    "its settings changed after it was compiled; /mcp compile kept takes them over",
+  ]);
 
   const finding = diagnostic("sign-in-needed", "sign-in is needed", { server: "fresh" });
   noteCompile(
@@ -155,6 +158,10 @@ test("completion offers what there is, at each place", async () => {
     "exposure ",
   ]);
   expect(await values("log")).toEqual(["login ", "logout "]);
+  // What is whole needs no list, which would take the first Enter.
+  for (const whole of ["status", "reconnect docs", "exposure docs codemode", "disable docs --project"])
+    expect(await values(whole)).toBeNull();
+  expect(await values("exposure docs codem")).toEqual(["exposure docs codemode", "exposure docs codemode-deferred"]);
   expect(await values("nonsense ")).toBeNull();
   expect(await values("constructor ")).toBeNull();
   expect(await values("login ")).toEqual(["login remote"]);

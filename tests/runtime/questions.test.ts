@@ -2,13 +2,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type ClientHandlers, capabilitiesOf } from "../../runtime/client-features.ts";
-import {
-  answerQuestion,
-  DeclinedError,
-  type Question,
-  questionText,
-  UnansweredError,
-} from "../../runtime/questions.ts";
+import { DeclinedError } from "../../runtime/index.ts";
+import { answerQuestion, type Question, questionText, UnansweredError } from "../../runtime/questions.ts";
 
 const AGE = {
   type: "object",

@@ -69,6 +69,24 @@ describe("on the first connection", () => {
     expect(called).toEqual(["kept"]);
   });
 
+  test("mcp.json says so too, an option of the program's before it", async () => {
+    const { stub, project } = await drifted();
+    project.servers({ s: stub.entry }, { onDrift: "block" });
+    const configured = await project.runtime();
+    expect(await rejection<RefusedError>(configured.call("s", "changed"))).toMatchObject({
+      reason: "definition-changed",
+    });
+    expect((await configured.call("s", "kept")).text).toBe("{}");
+    expect((await (await project.runtime({ onDrift: "warn" })).call("s", "changed")).text).toBe("{}");
+    project.write("agent/mcp.json", { onDrift: "block" });
+    project.servers({ s: stub.entry }, { onDrift: "warn" });
+    expect((await rejection<RefusedError>((await project.runtime()).call("s", "changed"))).reason).toBe(
+      "definition-changed",
+    );
+    // Nothing is compiled from it.
+    expect(project.codes()).not.toContain("config-newer");
+  });
+
   test("block refuses what can't be compared: a server that won't list its tools gets no call", async () => {
     const { stub, project } = await drifted({ replies: { "tools/list": { error: { code: -32000, message: "no" } } } });
     const blocking = await project.runtime({ onDrift: "block" });
@@ -86,14 +104,24 @@ describe("on the first connection", () => {
       after: [...BEFORE, tool("added")],
       is: "info",
     },
+    {
+      what: "added and removed where only folders are offered",
+      offered: { roots: true },
+      after: [tool("kept"), tool("changed"), tool("added")],
+      is: "info",
+    },
     { what: "added where nothing more is offered", offered: {}, after: [...BEFORE, tool("added")], is: "warning" },
     { what: "changed where models are offered", offered: { sampling: true }, after: AFTER, is: "warning" },
   ])("tools $what: $is", async ({ offered, after, is }) => {
     const { project } = await drifted({}, after);
-    const handlers = { elicitation: async () => ({}), ...("sampling" in offered && { sampling: async () => ({}) }) };
+    const handlers =
+      "roots" in offered
+        ? { roots: async () => [] }
+        : { elicitation: async () => ({}), ...("sampling" in offered && { sampling: async () => ({}) }) };
     const runtime = await project.runtime({ handlers });
     await runtime.compareWithServer("s");
     expect(project.notices).toMatchObject([{ code: "tools-drifted", severity: is }]);
+    expect(runtime.status("s").drift?.isOfClient).toBe(is === "info" ? true : undefined);
   });
 
   test("a changed member says which one it is", async () => {

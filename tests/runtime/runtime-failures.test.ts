@@ -333,6 +333,31 @@ describe("the configuration", () => {
     expect((await failure(runtime.call("s", "echo"))).message).toContain("is in no mcp.json");
   });
 
+  test.each<[what: string, text: string, said: RegExp]>([
+    [
+      "cut off",
+      '{\n  "mcpServers": {',
+      /^server "s" can't be used: mcp\.json:2:18: expected "}" or "," here; put that right/,
+    ],
+    ["a list", "[]", /mcp\.json:1:1: the configuration must be an object; write \{ "mcpServers"/],
+    ["a mistake in the entry", '{"mcpServers":{"s":{}}}', /mcp\.json:1:16: server "s" needs either "command"/],
+  ])("a mcp.json that is %s is named with its place and the remedy", async (_, text, said) => {
+    const stub = new Stub({ tools: TOOLS });
+    const project = await compiled({ s: stub.entry });
+    project.write("project/mcp.json", text);
+    const runtime = await project.runtime();
+    expect((await failure(runtime.call("s", "echo"))).message).toMatch(said);
+    project.servers({ s: stub.entry });
+    expect((await runtime.call("s", "echo")).text).toBe("{}");
+  });
+
+  test("a file of the user's that can't be read is not blamed for what the project left out", async () => {
+    const project = await compiled({ s: new Stub({ tools: TOOLS }).entry });
+    project.servers({});
+    project.write("agent/mcp.json", "{");
+    expect((await failure((await project.runtime()).call("s", "echo"))).message).toContain("is in no mcp.json");
+  });
+
   test("what is no longer in mcp.json can't be called, and it is said why", async () => {
     const project = await compiled({ s: new Stub({ tools: TOOLS }).entry });
     project.servers({});

@@ -124,6 +124,7 @@ test("two copies of the package in one process: each its own connections, errors
       texts,
       refused: errors.map((error) => [error instanceof first.RefusedError, error instanceof second.RefusedError]),
       server: [server instanceof second.ServerError, server instanceof second.ToolError, server instanceof Error],
+      declined: new first.DeclinedError() instanceof second.DeclinedError,
       still,
     }));`;
   const { code, stdout, stderr } = await program(project, source).ended;
@@ -136,6 +137,7 @@ test("two copies of the package in one process: each its own connections, errors
       [true, true],
     ],
     server: [true, false, true],
+    declined: true,
     still: "{}",
   });
   expect(stub.starts() - starts).toBe(2);

@@ -18,6 +18,9 @@ import { type HttpServer, serversDir, startHttp, startHttpStub } from "../server
 /** An entry of `mcpServers`. */
 export type Entry = Readonly<Record<string, unknown>>;
 
+/** Types of all schemas that tests of this process had compiled: what is compiled only to be used needn't make them anew. */
+const types = memoryCache();
+
 export class RuntimeProject extends Workspace {
   /** Everything that the runtimes of this project had to say. */
   readonly notices: Diagnostic[] = [];
@@ -54,6 +57,13 @@ export class RuntimeProject extends Workspace {
     return [...loaded.diagnostics, ...outcome.diagnostics];
   }
 
+  /** Compiles both scopes, for a test of something else; throws what went wrong. */
+  async prepare(): Promise<void> {
+    const errors = (await this.compileInProcess({}, { types })).filter(({ severity }) => severity === "error");
+    const texts = errors.map(({ message, notes }) => [message, ...notes].join("; "));
+    if (texts.length > 0) throw new Error(texts.join("\n"));
+  }
+
   async runtime(options: RuntimeOptions = {}): Promise<Runtime> {
     const onNotice = (notice: Diagnostic) => void this.notices.push(notice);
     const runtime = await createRuntime({ ...this.surroundings, onNotice, ...options });
@@ -67,11 +77,13 @@ export class RuntimeProject extends Workspace {
 }
 
 /** A project of these servers, compiled. */
-export async function compiled(servers: Readonly<Record<string, Entry>>): Promise<RuntimeProject> {
+export async function compiled(
+  servers: Readonly<Record<string, unknown>>,
+  topLevel: object = {},
+): Promise<RuntimeProject> {
   const project = new RuntimeProject();
-  project.servers(servers);
-  const errors = (await project.compileInProcess()).filter(({ severity }) => severity === "error");
-  if (errors.length > 0) throw new Error(errors.map(({ message, notes }) => [message, ...notes].join("; ")).join("\n"));
+  project.servers(servers, topLevel);
+  await project.prepare();
   return project;
 }
 

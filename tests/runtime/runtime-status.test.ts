@@ -1,12 +1,14 @@
 /** What a runtime knows of its connections, how one is ended on purpose, and how a runtime makes way for another. */
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { ServerError } from "../../runtime/errors.ts";
 import { Stub, tool } from "../cli/pimcp.ts";
 import { countProcesses, eventually } from "../servers/run.ts";
 import { RuntimeProject } from "./runtime-project.ts";
 
+const TOOLS = [tool("echo"), tool("sleep"), tool("hang"), tool("crash")];
+
 async function started(options: object = {}) {
-  const stub = new Stub({ tools: [tool("echo"), tool("sleep"), tool("hang"), tool("crash")], ...options });
+  const stub = new Stub({ tools: TOOLS, ...options });
   const project = new RuntimeProject();
   project.servers({ docs: stub.entry });
   await project.compileInProcess();
@@ -95,6 +97,89 @@ test("one that retires before its first call keeps nothing open either, and can 
   expect(await runtime.compareWithServer("docs")).toMatchObject({ server: "docs", tools: [] });
   await eventually(() => runtime.status("docs").state.kind === "idle", "the end of the connection");
   expect(runtime.status("docs").state).toEqual({ kind: "idle" });
+});
+
+describe("a runtime that makes way for another", () => {
+  test("hands over its connections: no process is started again, and calls under way end as they began", async () => {
+    const { runtime, stub, project } = await started({ tools: [...TOOLS, tool("log")] });
+    const heard: string[] = [];
+    const onServerLog = (server: string) => heard.push(server);
+    const before = await project.runtime({ onServerLog });
+    const slow = before.call("docs", "sleep", { ms: 1500 });
+    await eventually(() => before.status("docs").state.kind === "connected", "the connection");
+    const starts = stub.starts();
+    const after = await project.runtime({ onServerLog });
+    await before.retire(after);
+    expect(after.status("docs").state.kind).toBe("connected");
+    await after.call("docs", "log", { level: "info", data: "once" });
+    expect((await slow).text).toBe("slept");
+    // Whoever still has the first one asks the same process.
+    await before.call("docs", "echo", {});
+    expect(heard).toEqual(["docs"]);
+    expect(stub.starts()).toBe(starts);
+    // It ends with the second one, and what is said of the end is said once.
+    await expect(after.call("docs", "crash", { status: 3 })).rejects.toThrow(ServerError);
+    await eventually(() => after.status("docs").state.kind === "idle", "the end of the connection");
+    expect(after.status("docs").state).toEqual({ kind: "idle", ended: "exited with status 3" });
+    await before.call("docs", "echo", {});
+    await after.call("docs", "echo", {});
+    expect(stub.starts()).toBe(starts + 1);
+    expect(runtime.status("docs").state).toEqual({ kind: "idle" });
+    await before.close();
+    await after.call("docs", "echo", {});
+    expect(stub.starts()).toBe(starts + 1);
+  });
+
+  test("hands over one that is being opened, and why one can't be", async () => {
+    const { stub, project, runtime } = await started({ startMs: 700 });
+    const other = new Stub({ tools: [tool("echo")] });
+    project.servers({ docs: stub.entry, other: other.entry });
+    await project.compileInProcess();
+    other.set({ exitAtStart: 7 });
+    const before = await project.runtime();
+    await expect(before.call("other", "echo", {})).rejects.toThrow(ServerError);
+    const starts = stub.starts();
+    const call = before.call("docs", "echo", {});
+    await eventually(() => stub.starts() > starts, "the start of the server");
+    const after = await project.runtime();
+    await before.retire(after);
+    expect(after.status("docs").state.kind).toBe("connecting");
+    expect(after.status("other").state.kind).toBe("failed");
+    await Promise.all([call, after.call("docs", "echo", {})]);
+    expect(after.status("docs").state.kind).toBe("connected");
+    expect(stub.starts()).toBe(starts + 1);
+    await runtime.close();
+  });
+
+  test("compares the server with its own artifacts, and the first no longer does", async () => {
+    const { stub, project } = await started();
+    const before = await project.runtime();
+    await before.compareWithServer("docs");
+    stub.set({ tools: [tool("echo", "Does it otherwise")] });
+    await project.compileInProcess();
+    const after = await project.runtime();
+    await before.retire(after);
+    await eventually(() => after.status("docs").drift !== undefined, "the comparison");
+    expect(after.status("docs").drift?.tools).toEqual([]);
+    expect(project.codes()).not.toContain("tools-drifted");
+  });
+
+  test("keeps a connection that would be another one now until its calls are done", async () => {
+    const { stub, project } = await started();
+    const before = await project.runtime();
+    const slow = before.call("docs", "sleep", { ms: 800 });
+    await eventually(() => stub.log().some(({ method }) => method === "tools/call"), "the call");
+    const starts = stub.starts();
+    project.servers({ docs: { ...stub.entry, args: [...stub.entry.args, "--other"], exposure: "direct" } });
+    const after = await project.runtime();
+    await before.retire(after);
+    expect(after.status("docs").state).toEqual({ kind: "idle" });
+    await after.call("docs", "echo", {});
+    expect(stub.starts()).toBe(starts + 1);
+    expect((await slow).text).toBe("slept");
+    await eventually(() => countProcesses(stub.marker) === 1, "the end of the first process");
+    expect(after.status("docs").state.kind).toBe("connected");
+  });
 });
 
 test("a server's log notices are handed on without what the server was given", async () => {

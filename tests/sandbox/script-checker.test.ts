@@ -1,7 +1,7 @@
 /** The checker as the sandbox uses it: its own thread, from the build, with the tools of compiled artifacts. */
-import { cpSync, rmSync, symlinkSync } from "node:fs";
+import { cpSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import type * as Checker from "../../runtime/sandbox/script-checker.ts";
 import { layerArtifacts } from "../../schemas/artifacts/layer.ts";
 import type { ToolTable } from "../../schemas/artifacts/tool-table.ts";
@@ -224,6 +224,52 @@ describe("the thread", () => {
     expect(js).toBe("return tools.mcp__many__tool_1()          ");
     expect(findings).toMatchObject([{ severity: "warning", message: expect.stringContaining("longer than 1 ms") }]);
     expect(forbidsRunning(findings, "error")).toBe(false);
+  });
+
+  describe("one that a script won't give back", () => {
+    /** A build whose thread answers at once, but never for a source with `hang` in it, and dies of one with `die`. */
+    async function stubborn(timeoutMs: number) {
+      const folder = scratchFolder();
+      cpSync(dist, join(folder, "dist"), { recursive: true });
+      cpSync(join(root, "package.json"), join(folder, "package.json"));
+      symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+      writeFileSync(
+        join(folder, "dist/runtime/sandbox/checker-worker.js"),
+        `import { parentPort } from "node:worker_threads";
+         parentPort.on("message", ({ source }) => {
+           while (source.includes("hang"));
+           if (source.includes("die")) process.exit(1);
+           parentPort.postMessage({ js: source, findings: [], checked: true, absent: false });
+         });`,
+      );
+      const built = (await import(join(folder, "dist/runtime/sandbox/script-checker.js"))) as typeof Checker;
+      const one = built.createScriptChecker({ timeoutMs });
+      onTestFinished(() => one.close());
+      return (name: string, signal?: AbortSignal) =>
+        one.checkScript({ source: `tools.${name}()`, table, ...(signal && { signal }) });
+    }
+
+    test.each([
+      ["never ends", "hang", "longer than 3000 ms"],
+      ["ends the thread", "die", "the thread for it ended"],
+    ])("one that %s costs its own check and no other's", async (_, name, why) => {
+      const check = await stubborn(3_000);
+      const results = await Promise.all(["a", name, "b", "c"].map((one) => check(one)));
+      expect(results.map(({ checked }) => checked)).toEqual([true, false, true, true]);
+      expect(results[1]!.findings).toMatchObject([{ message: expect.stringContaining(why) }]);
+      expect(results.map(({ js }) => js)).toEqual(["tools.a()", `tools.${name}()`, "tools.b()", "tools.c()"]);
+    });
+
+    test("and where it was given up, what came after it is checked all the same", async () => {
+      const check = await stubborn(3_000);
+      const abort = new AbortController();
+      const given = check("hang", abort.signal);
+      const [second, third] = [check("a"), check("b", abort.signal)];
+      abort.abort(new Error("enough"));
+      await expect(given).rejects.toThrow("enough");
+      await expect(third).rejects.toThrow("enough");
+      expect((await second).checked).toBe(true);
+    });
   });
 
   test("after close and after idling a script starts a new one", async () => {

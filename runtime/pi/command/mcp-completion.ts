@@ -19,7 +19,8 @@ export async function completeMcp(session: PiSession, prefix: string): Promise<C
   const [verb, ...given] = words;
   const items = verb === undefined ? subcommands() : await following(session, verb, given);
   const found = items.filter(({ label }) => label.startsWith(last));
-  if (found.length === 0) return null;
+  // Enter takes what a list offers before it runs anything: a word that is whole needs no list.
+  if (found.length === 0 || found.some(({ label }) => label === last)) return null;
   const before = words.map((word) => `${word} `).join("");
   return found.map((item) => ({ ...item, value: `${before}${item.value}` }));
 }

@@ -1,6 +1,6 @@
 /** Servers and their tools as plain text, for where there is no panel. Pure; texts of servers are made fit to be shown. */
 import type { Diagnostic } from "../../../schemas/diagnostic.ts";
-import { placed } from "../placed.ts";
+import { placed } from "../../../schemas/placed.ts";
 import { type ServerKind, type ServerRow, tokensOf } from "../servers/server-overview.ts";
 import { terminalLine } from "../terminal-text.ts";
 
@@ -18,7 +18,12 @@ export const KIND_TEXT: Readonly<Record<ServerKind, string>> = {
 
 /** A few words on what is out of step; empty where nothing is. */
 export function remarksOn({ isStale, drift }: Pick<ServerRow, "isStale" | "drift">): readonly string[] {
-  return [...(isStale ? ["stale"] : []), ...(drift ? ["tools changed"] : [])];
+  return [...(isStale ? ["stale"] : []), ...(drift ? [drift.isOfClient ? "other tools" : "tools changed"] : [])];
+}
+
+/** Whether what is out of step is worth a look. */
+export function isOutOfStep({ isStale, drift }: Pick<ServerRow, "isStale" | "drift">): boolean {
+  return isStale || (drift !== undefined && drift.isOfClient !== true);
 }
 
 /** How many tools, and what they cost; empty where there are none. */

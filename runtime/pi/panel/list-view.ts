@@ -1,7 +1,16 @@
 /** The panel's list of servers: one a row, and below it what is to be said of the selected one. */
 import type { Diagnostic } from "../../../schemas/diagnostic.ts";
-import { costOf, count, KIND_TEXT, NO_PROJECT, NO_SERVERS, placeTaken, remarksOn } from "../command/mcp-text.ts";
-import { placed } from "../placed.ts";
+import { placed } from "../../../schemas/placed.ts";
+import {
+  costOf,
+  count,
+  isOutOfStep,
+  KIND_TEXT,
+  NO_PROJECT,
+  NO_SERVERS,
+  placeTaken,
+  remarksOn,
+} from "../command/mcp-text.ts";
 import type { ActionOutcome } from "../servers/action-outcome.ts";
 import { type ServerKind, type ServerRow, tokensOf } from "../servers/server-overview.ts";
 import { terminalLine, terminalText } from "../terminal-text.ts";
@@ -66,7 +75,7 @@ function serverTable({ rows, selected, busy }: ListState, screen: Screen): reado
     return [
       { text: terminalLine(name) },
       going === undefined
-        ? { text: `${KIND_TEXT[kind]}${marks}`, colour: marks === "" ? KIND_COLOUR[kind] : "warning" }
+        ? { text: `${KIND_TEXT[kind]}${marks}`, colour: isOutOfStep(row) ? "warning" : KIND_COLOUR[kind] }
         : { text: terminalLine(going), colour: "accent" },
       { text: tools.length === 0 ? "" : count(tools.length, "tool"), isNumber: true },
       { text: exposure, colour: exposure === "hidden" ? "dim" : "muted" },
@@ -93,6 +102,7 @@ function selectionLines({ rows, selected, outcomes }: ListState, screen: Screen)
 /** The last outcome, then the reason of the state: errors stand where they arose. */
 export function trouble(row: ServerRow, outcomes: ListState["outcomes"], screen: Screen): readonly string[] {
   const outcome = outcomes.get(row.name);
+  const said = new Set(outcome?.text.split("\n").map((line) => line.trim()));
   const colour = row.kind === "failed" || row.kind === "invalid" ? "error" : "warning";
   return [
     ...(outcome === undefined
@@ -101,6 +111,10 @@ export function trouble(row: ServerRow, outcomes: ListState["outcomes"], screen:
           .split("\n")
           .slice(0, 6)
           .flatMap((line) => screen.wrapped(line, outcome.ok ? "success" : "error", 3))),
-    ...row.reason.slice(0, 6).flatMap((line) => screen.wrapped(terminalLine(line), colour, 3)),
+    ...row.reason
+      // The outcome may have said it just now.
+      .filter((line) => !said.has(line.trim()))
+      .slice(0, 6)
+      .flatMap((line) => screen.wrapped(terminalLine(line), colour, 3)),
   ];
 }

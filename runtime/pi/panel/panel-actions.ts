@@ -4,6 +4,7 @@ import type { McpSurroundings } from "../command/run-mcp.ts";
 import type { Choice } from "../dialogs/dialog-queue.ts";
 import { dialogSignIn } from "../dialogs/dialog-sign-in.ts";
 import type { ActionOutcome } from "../servers/action-outcome.ts";
+import { currentServers } from "../servers/current-servers.ts";
 import type { ActionOptions, ServerActions } from "../servers/server-actions.ts";
 import { toolExposureChange } from "../servers/server-change.ts";
 import type { ServerRow, ToolRow } from "../servers/server-overview.ts";
@@ -42,8 +43,9 @@ export class PanelActions {
         return this.#actions.change(name, { kind: "enabled", enabled }, { onProgress, inProject: true, confirm });
       }
       case "exposure": {
-        const exposure = await this.#choose(`Exposure of ${terminalLine(name)}`, exposureChoices(row.exposure));
-        if (exposure === undefined || exposure === row.exposure) return undefined;
+        const { exposure: now } = await this.#latest(row);
+        const exposure = await this.#choose(`Exposure of ${terminalLine(name)}`, exposureChoices(now));
+        if (exposure === undefined || exposure === now) return undefined;
         return this.#actions.change(name, { kind: "exposure", exposure }, { onProgress });
       }
       case "reconnect":
@@ -58,16 +60,24 @@ export class PanelActions {
   }
 
   async toolExposure(
-    { name }: ServerRow,
+    row: ServerRow,
     { tool, exposure: now }: ToolRow,
     onProgress: OnProgress,
   ): Promise<ActionOutcome | undefined> {
+    const { name } = row;
     const inherit: Choice<Exposure | "inherit"> = { label: "  inherit: what the server's rules say", value: "inherit" };
     const title = `Exposure of ${terminalLine(name)}/${terminalLine(tool)}`;
     const exposure = await this.#choose(title, [...exposureChoices(now), inherit]);
-    if (exposure === undefined || exposure === now) return undefined;
+    // What was compiled may not be what the file says by now.
+    if (exposure === undefined || (exposure === now && !(await this.#latest(row)).isStale)) return undefined;
     const { table } = this.#around.session;
     return this.#actions.change(name, toolExposureChange(table, { server: name, tool }, exposure), { onProgress });
+  }
+
+  /** As the configuration has it at this moment: somebody may have edited it since the row was drawn. */
+  async #latest(row: ServerRow): Promise<ServerRow> {
+    const { rows } = await currentServers(this.#around.session);
+    return rows.find(({ name }) => name === row.name) ?? row;
   }
 
   #choose<T>(title: string, choices: readonly Choice<T>[]): Promise<T | undefined> {

@@ -1,10 +1,11 @@
 /**
  * The panel of `/mcp` in the terminal: a list of servers and a view of each, with actions by key. Draws what there is at that
- * moment and again whenever something changes; an action goes on while the panel is used or closed. Questions are
- * asked in Pi's own dialogs, which lie on top of it.
+ * moment and again whenever something changes, configuration files that somebody edits included; an action goes on while the
+ * panel is used or closed. Questions are asked in Pi's own dialogs, which lie on top of it.
  */
 import type { KeybindingsManager, Theme } from "@earendil-works/pi-coding-agent";
 import type * as PiTui from "@earendil-works/pi-tui";
+import { configurationSignature } from "../../connect/configuration-files.ts";
 import type { McpSurroundings } from "../command/run-mcp.ts";
 import { inBackground } from "../in-background.ts";
 import type { ActionOutcome } from "../servers/action-outcome.ts";
@@ -52,6 +53,8 @@ export interface PanelOptions {
 /** Lines around a list: titles, facts and help, and Pi's own below. */
 const LINES_AROUND = 18;
 const [FEWEST_ROWS, MOST_ROWS] = [3, 20];
+/** How often the configuration files are looked at while the panel is open; none is read where none has changed. */
+const LOOK_MS = 1000;
 
 export class Panel implements PiTui.Component {
   /** Page keys are the list's and scroll no transcript. */
@@ -60,6 +63,9 @@ export class Panel implements PiTui.Component {
   readonly #busy = new Map<string, string>();
   readonly #outcomes = new Map<string, ActionOutcome>();
   readonly #unsubscribe: () => void;
+  readonly #looking: NodeJS.Timeout;
+  /** Of the configuration files that are shown. */
+  #signature: string | undefined;
   #current: CurrentServers;
   /** By name, so that a list that changes doesn't move the choice. */
   #server: string | undefined;
@@ -74,6 +80,8 @@ export class Panel implements PiTui.Component {
     this.#current = options.current;
     this.#server = this.#rows[0]?.name;
     this.#unsubscribe = options.around.session.onChange(() => this.#refresh());
+    this.#looking = setInterval(() => this.#look(), LOOK_MS);
+    this.#looking.unref();
   }
 
   render(width: number): readonly string[] {
@@ -110,6 +118,7 @@ export class Panel implements PiTui.Component {
   dispose(): void {
     this.#isClosed = true;
     this.#unsubscribe();
+    clearInterval(this.#looking);
   }
 
   get #rows(): readonly ServerRow[] {
@@ -188,6 +197,17 @@ export class Panel implements PiTui.Component {
     };
     // A bug in an action must not end Pi: it is shown like any other failure.
     action(onProgress).then(settle, (error: unknown) => settle({ ok: false, text: String(error) }));
+  }
+
+  #look(): void {
+    const { session } = this.#options.around;
+    if (session.signal.aborted) return;
+    inBackground(session, "the configuration can't be looked at", async () => {
+      const signature = await configurationSignature(session.files);
+      if (signature === this.#signature) return;
+      this.#signature = signature;
+      this.#refresh();
+    });
   }
 
   /** Reads the configuration anew; changes while that goes on make one more reading. */

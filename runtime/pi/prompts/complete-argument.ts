@@ -51,7 +51,8 @@ export async function completeArgument(
       argument.description === undefined ? {} : { description: shortLine(argument.description, MAX_LABEL) };
     return [{ value: completed, label: shortLine(one, MAX_LABEL), ...description }];
   });
-  return items.length > 0 ? items : null;
+  // Enter takes what a list offers before it runs anything: a value that is whole needs no list.
+  return items.length === 0 || items.some((item) => item.value === typed) ? null : items;
 }
 
 async function ask(

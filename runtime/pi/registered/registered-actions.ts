@@ -23,9 +23,9 @@ export async function changeRegistered(
 }
 
 /** Asks the server anew; `text` is what has been done already. */
-export async function compileOwn(session: PiSession, name: string, text: string): Promise<ActionOutcome> {
+export async function compileOwn(session: PiSession, name: string, text: string | undefined): Promise<ActionOutcome> {
   const report = await compileRegistered(session, name);
-  return compileOutcome(text, report?.problems ?? [`"${name}" is disabled`]);
+  return compileOutcome(name, text, report?.problems ?? [`"${name}" is disabled`]);
 }
 
 /** Undefined for what can't be undone: the extension's own word is not known here. */

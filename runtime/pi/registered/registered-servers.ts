@@ -1,14 +1,14 @@
 /**
  * MCP servers that other extensions have registered with Pi for this session. Those of `mcp.json` win: over the same name,
  * and over one that differs only in `-` and `_`. Their configuration may hold secrets and stays in memory; what is kept of
- * them is their compiled artifacts, in the user's cache, under a digest that no secret is part of. So a server that is
- * registered again has its tools at once. Costs nothing where none is registered.
+ * them is their compiled artifacts, in the user's cache (registered-folders.ts). So a server that is registered again has its
+ * tools at once. Costs nothing where none is registered.
  */
 import { join } from "node:path";
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
-import type { Configuration, Exposure } from "../../../schemas/config/server-config.ts";
+import type { ToolTable } from "../../../schemas/artifacts/tool-table.ts";
+import type { Exposure } from "../../../schemas/config/server-config.ts";
 import type { Diagnostic } from "../../../schemas/diagnostic.ts";
-import { cacheFolder } from "../../../schemas/user-folders.ts";
 import type { ConfigurationFiles } from "../../connect/configuration-files.ts";
 import type { OwnServer } from "../../own-servers.ts";
 import { inBackground } from "../in-background.ts";
@@ -59,10 +59,11 @@ export async function registrations(
 ): Promise<Registrations> {
   const registered = pi.getMcpServers();
   if (registered.length === 0) return NONE;
-  const [{ loadConfiguration }, { namespacesOf }, { namespaceOf }, read] = await Promise.all([
+  const [{ loadConfiguration }, { namespacesOf }, { namespaceOf }, { markUsed }, read] = await Promise.all([
     import("../../connect/configuration.ts"),
     import("../../own-servers.ts"),
     import("../../../schemas/names.ts"),
+    import("./tidy-registered.ts"),
     reader(place, overrides),
   ]);
   // What is wrong with mcp.json is said by whoever compiles or uses it.
@@ -70,6 +71,7 @@ export async function registrations(
   const isTaken = ({ name }: Registered) => taken.has(namespaceOf(name));
   const own = registered.filter((server) => !isTaken(server)).map(read);
   const usable = own.flatMap(({ server }) => server ?? []);
+  void markUsed(usable.map(({ out }) => out));
   return {
     key: keyOf(registered),
     servers: usable.filter(({ config }) => config.enabled),
@@ -97,6 +99,25 @@ export function followRegistrations(session: PiSession): void {
   const { registrations, pi, table } = session;
   const isChanged = keyOf(pi.getMcpServers()) !== registrations.key;
   if (!isChanged && registrations.servers.every(({ config }) => table.server(config.name) !== undefined)) return;
+  sync(session, isChanged);
+}
+
+/** Once the first request is out: has artifacts made again that turn out to be torn, and those removed that nobody uses. */
+export function settleRegistrations(session: PiSession): void {
+  const { registrations, table } = session;
+  if (registrations.servers.some(({ config }) => !isCompiled(table, config.name))) sync(session, false);
+  inBackground(session, "artifacts of extensions' MCP servers can't be tidied", async () => {
+    const { tidyRegistered } = await import("./tidy-registered.ts");
+    await tidyRegistered(session);
+  });
+}
+
+/** Artifacts that are torn where a session reads them are none. */
+export function isCompiled(table: ToolTable, server: string): boolean {
+  return table.server(server) !== undefined && table.serverDefinition(server).ok;
+}
+
+function sync(session: PiSession, isChanged: boolean): void {
   inBackground(session, CANT_FOLLOW, async () => {
     const { syncRegistered } = await import("./sync-registered.ts");
     await syncRegistered(session, isChanged);
@@ -125,11 +146,11 @@ async function reader(
   { files, env, homedir }: RegistrationPlace,
   overrides: ReadonlyMap<string, RegistrationOverride>,
 ): Promise<(registered: Registered) => Read> {
-  const [{ layerConfiguration }, { settingsDigest }, { digestOf }] = await Promise.all([
+  const [{ layerConfiguration }, { registeredFolders }] = await Promise.all([
     import("../../../schemas/config/layers.ts"),
-    import("../../../schemas/config/digest.ts"),
-    import("../../../schemas/canonical.ts"),
+    import("./registered-folders.ts"),
   ]);
+  const folderOf = await registeredFolders(env, homedir);
   const { agentDir, sessionDir, defaultOut } = files;
   return ({ name, config, extensionPath }) => {
     // Nothing is declared, so that the request doesn't change with the moment at which a server is compiled.
@@ -138,12 +159,8 @@ async function reader(
     const file = { path: join(agentDir, "mcp.json"), display: extensionPath, scope: "user" as const, text };
     const layered = layerConfiguration({ files: [file], projectDir: sessionDir, agentDir, sessionDir, defaultOut });
     const found = layered.value.servers[0];
-    const out = (configuration: Configuration) => {
-      const digest = digestOf({ name, settings: settingsDigest(configuration, "user") });
-      return join(cacheFolder(env, homedir), "registered", digest.slice(0, 32));
-    };
     return {
-      server: found && { config: found, out: out(layered.value), source: extensionPath, text },
+      server: found && { config: found, out: folderOf(found, layered.value), source: extensionPath, text },
       diagnostics: layered.diagnostics.map((one) => registrationFinding(name, extensionPath, one)),
     };
   };

@@ -7,7 +7,8 @@ import { type CompileReport, compileText } from "../background-compile.ts";
 import { noteCompile } from "../servers/compile-findings.ts";
 import type { PiSession } from "../session.ts";
 import { Turns } from "../turns.ts";
-import type { RegisteredServer, RegistrationOverride } from "./registered-servers.ts";
+import { isCompiled, type RegisteredServer, type RegistrationOverride } from "./registered-servers.ts";
+import { discardArtifacts } from "./tidy-registered.ts";
 
 /** Processes at a time. */
 const MAX_PROCESSES = 2;
@@ -77,7 +78,7 @@ async function sync(session: PiSession, changed: boolean): Promise<void> {
 async function compileMissing(session: PiSession): Promise<void> {
   const { tried } = progressOf(session);
   const missing = session.registrations.servers.filter(
-    ({ config, out }) => session.table.server(config.name) === undefined && !tried.has(out),
+    ({ config, out }) => !isCompiled(session.table, config.name) && !tried.has(out),
   );
   for (const { out } of missing) tried.add(out);
   const problems: string[] = [];
@@ -102,7 +103,13 @@ async function compileOne(
   { refresh = false } = {},
 ): Promise<CompileReport> {
   const { ctx, env, signal } = session;
-  const report = await compileText({ text, out, refresh, server: config.name, cwd: ctx.cwd, env, signal });
+  const compile = () => compileText({ text, out, refresh, server: config.name, cwd: ctx.cwd, env, signal });
+  let report = await compile();
+  if (report.errors.some(({ code }) => code === "output-foreign")) {
+    // Torn beyond recognition: in this folder nothing can be anybody else's.
+    await discardArtifacts(out);
+    report = await compile();
+  }
   noteCompile(session, [config.name], report.errors);
   return report;
 }

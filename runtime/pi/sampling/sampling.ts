@@ -6,7 +6,7 @@
 import type { AssistantMessage, Model } from "@earendil-works/pi-ai";
 import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { QuestionContext } from "../../client-features.ts";
-import { DeclinedError } from "../../questions.ts";
+import { DeclinedError } from "../../errors.ts";
 import type { Choice, Dialogs } from "../dialogs/dialog-queue.ts";
 import { below, quoted, quotedLines, shortName, whoAsks } from "../dialogs/dialog-text.ts";
 import type { PiSession } from "../session.ts";

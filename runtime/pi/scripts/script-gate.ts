@@ -31,7 +31,7 @@ export interface ScriptGate {
   declare: ReturnType<typeof createScriptChecker>["declare"];
 }
 
-/** Milliseconds that a script waits for its check, a cold start included. */
+/** Milliseconds that the check of a script may take, a cold start included. */
 const DEADLINE_MS = 20_000;
 const gates = new WeakMap<PiSession, ScriptGate>();
 

@@ -1,7 +1,8 @@
 /**
  * Puts a check before Pi's codemode tool, whoever runs its scripts. What checks is loaded when the model begins to write the first
- * script, never at session start, and no failure of its own keeps a script from running. A server is started for a script
- * once that runs: not for one that was refused here, nor for one that another extension's hook has blocked.
+ * script, never at session start, and no failure of its own keeps a script from running. Servers that nobody has connected to
+ * while the script was written (see servers-ahead.ts) are connected once it runs: not for one that was refused here, nor for one
+ * that another extension's hook has blocked.
  */
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import { engineOf } from "../codemode/codemode-engine.ts";

@@ -2,7 +2,7 @@
 import { unknownServer } from "../../../schemas/artifacts/target.ts";
 import type { Configuration } from "../../../schemas/config/server-config.ts";
 import type { Diagnostic } from "../../../schemas/diagnostic.ts";
-import { placed } from "../placed.ts";
+import { placed } from "../../../schemas/placed.ts";
 import type { PlannedChange, ServerChange } from "./server-change.ts";
 
 /** `text` is for a person: lines that a terminal can show. */
@@ -50,10 +50,11 @@ export function changeText(
   }
 }
 
-/** `text` is what had been done before it was compiled. */
-export function compileOutcome(text: string, problems: readonly string[]): ActionOutcome {
-  if (problems.length === 0) return { ok: true, text };
-  return failure([`${text}, but it could not be compiled:`, ...problems].join("\n  "));
+/** `text` is what had been done before the server was compiled, if anything. */
+export function compileOutcome(server: string, text: string | undefined, problems: readonly string[]): ActionOutcome {
+  if (problems.length === 0) return { ok: true, text: text ?? `compiled "${server}"` };
+  const head = text === undefined ? `"${server}" could not be compiled:` : `${text}, but it could not be compiled:`;
+  return failure([head, ...problems].join("\n  "));
 }
 
 export function failed(found: Diagnostic): ActionOutcome {

@@ -4,14 +4,13 @@
  * anew and the session takes over what came of it. Actions take turns. Nothing here draws or asks.
  */
 import type { Scope } from "../../../schemas/config/server-config.ts";
+import { placed } from "../../../schemas/placed.ts";
 import type { Interactive } from "../../connect/auth/interactive.ts";
 import { loadConfiguration } from "../../connect/configuration.ts";
 import { type ConfigurationFiles, homeFolder } from "../../connect/configuration-files.ts";
-import { driftText } from "../../drift.ts";
 import { RefusedError, ServerError } from "../../errors.ts";
 import { compileInBackground } from "../background-compile.ts";
 import { locateFiles } from "../loadout.ts";
-import { placed } from "../placed.ts";
 import { changeRegistered, compileOwn } from "../registered/registered-actions.ts";
 import type { PiSession } from "../session.ts";
 import type { PiTrust } from "../trust/pi-trust.ts";
@@ -20,6 +19,7 @@ import { type ActionOutcome, changeText, compileOutcome, failed, failure, noSuch
 import { noteCompile } from "./compile-findings.ts";
 import { editConfig } from "./edit-config.ts";
 import { type ChangePlan, type PlannedChange, planChange, type ServerChange } from "./server-change.ts";
+import { driftReason } from "./server-overview.ts";
 import { serverSources } from "./server-sources.ts";
 
 export interface ActionOptions {
@@ -38,7 +38,7 @@ export interface ChangeOptions extends ActionOptions {
 interface Recompile {
   readonly server: string;
   /** What has been done already. */
-  readonly text: string;
+  readonly text?: string;
   /** Whose artifacts depend on what was changed; default all that the session has. */
   readonly scope?: Scope | "all";
   /** What changed can be told without asking the server. */
@@ -74,7 +74,7 @@ export class ServerActions {
 
   /** Asks the server again what it offers. */
   compile(server: string, options: ActionOptions = {}): Promise<ActionOutcome> {
-    return this.#inTurn(() => this.#compiled({ server, text: `compiled "${server}"` }, options), options);
+    return this.#inTurn(() => this.#compiled({ server }, options), options);
   }
 
   #inTurn(action: () => Promise<ActionOutcome>, { onProgress }: ActionOptions): Promise<ActionOutcome> {
@@ -158,7 +158,8 @@ export class ServerActions {
     if (signal.aborted) return failure("the session has ended");
     noteCompile(this.#session, [server], report.errors);
     await this.#session.reload();
-    return compileOutcome(text, report.problems);
+    if (!isOffline && report.problems.length === 0) await forgetFailure(this.#session, server);
+    return compileOutcome(server, text, report.problems);
   }
 
   async #signIn(name: string, interactive: Interactive, options: ActionOptions): Promise<ActionOutcome> {
@@ -227,16 +228,19 @@ export class ServerActions {
       if (drift === undefined) return failure(`connected to "${name}", but it would not list its tools`);
       if (drift.tools.length === 0)
         return { ok: true, text: `connected to "${name}"; its tools are those that were compiled` };
-      return {
-        ok: true,
-        text: `connected to "${name}"; its tools differ from those compiled: ${driftText(drift)}\n/mcp compile ${name} takes them over`,
-      };
+      return { ok: true, text: `connected to "${name}"\n${driftReason(drift)}` };
     } catch (error) {
       if (error instanceof ServerError) return failure([error.message, error.stderrTail].filter(Boolean).join("\n"));
       if (error instanceof RefusedError) return failure(error.message);
       throw error;
     }
   }
+}
+
+/** It has just been reached: why it could not be before is no longer true. */
+async function forgetFailure({ runtime }: PiSession, server: string): Promise<void> {
+  const { kind } = runtime.status(server).state;
+  if (kind === "failed" || kind === "needs-sign-in") await runtime.disconnect(server);
 }
 
 /** Who may see what is decided without the server; what it offers has to be asked where it may be unknown. */

@@ -139,18 +139,20 @@ function configuredRow(input: OverviewInput, server: ServerConfig): ServerRow {
   const isSignable = transport.kind === "http" && !hasAuthorization(transport.headers);
   const uncompiled = compiled === undefined && server.enabled ? input.finding?.(name) : undefined;
   const kind = uncompiled?.code === "sign-in-needed" ? "needs-sign-in" : kindOf(server, compiled, state.kind);
+  const stale = compiled !== undefined && (!server.enabled || isStale(table, compiled, server));
+  const because = uncompiled ? [uncompiled.message, ...uncompiled.notes] : reasonOf(kind, state, drift);
   return {
     name,
     kind,
     scope,
-    reason: uncompiled ? [uncompiled.message, ...uncompiled.notes] : reasonOf(kind, state, drift),
+    reason: stale ? [...because, staleReason(server)] : because,
     source: placeText(server.location),
     ...(override && { override: placeText(override.location) }),
     ...(overridden && { inPlaceOf: overridden.source }),
     exposure: server.exposure ?? "codemode",
     tools: compiled && server.enabled ? toolRows(table, name) : [],
     isCompiled: compiled !== undefined,
-    isStale: compiled !== undefined && (!server.enabled || isStale(table, compiled, server)),
+    isStale: stale,
     ...(drift && drift.tools.length > 0 && { drift }),
     transport: transportOf(transport.kind, compiled),
     isSignable: isSignable && (transport.oauth?.grant ?? "authorization-code") === "authorization-code",
@@ -172,7 +174,7 @@ function liveKind(state: ServerStatus["state"]["kind"]): ServerKind {
 }
 
 function reasonOf(kind: ServerKind, state: ServerStatus["state"], drift: Drift | undefined): readonly string[] {
-  const drifted = drift && drift.tools.length > 0 ? [`its tools differ from those compiled: ${driftText(drift)}`] : [];
+  const drifted = drift && drift.tools.length > 0 ? [driftReason(drift)] : [];
   if (kind === "failed" || kind === "needs-sign-in") {
     const { finding, stderr } = state as Extract<ServerStatus["state"], { readonly finding: Diagnostic }>;
     return [finding.message, ...finding.notes, ...stderr.slice(-5).map((line) => `stderr: ${line}`), ...drifted];
@@ -180,6 +182,21 @@ function reasonOf(kind: ServerKind, state: ServerStatus["state"], drift: Drift |
   if (state.kind === "idle" && state.ended !== undefined && kind === "not-connected")
     return [`the server process ${state.ended}; the next call starts another`, ...drifted];
   return drifted;
+}
+
+function staleReason({ name, enabled }: ServerConfig): string {
+  return enabled
+    ? `its settings changed after it was compiled; /mcp compile ${name} takes them over`
+    : "it was compiled before it was disabled; `pimcp compile` takes that over";
+}
+
+/** What a live server has otherwise than it was compiled, and what helps. */
+export function driftReason(drift: Drift): string {
+  const { server, isOfClient } = drift;
+  const compile = `/mcp compile ${server} takes over`;
+  return isOfClient
+    ? `it has other tools for this session than were compiled: ${driftText(drift)}; ${compile} what every client may have`
+    : `its tools differ from those compiled: ${driftText(drift)}; ${compile} the new ones`;
 }
 
 interface Plain extends Pick<ServerRow, "name" | "scope" | "kind" | "source" | "reason"> {}

@@ -32,7 +32,7 @@ export type PiToolResult = AgentToolResult<CallDetails>;
 export interface PiCall {
   readonly entry: ToolEntry;
   readonly args: unknown;
-  readonly runtime: Pick<Runtime, "callEntry">;
+  readonly runtime: Pick<Runtime, "callEntry" | "compareWithServer">;
   readonly store: OutputStore;
   /** Of Pi's call. */
   readonly signal: AbortSignal | undefined;
@@ -70,9 +70,12 @@ export async function callTool(call: PiCall): Promise<PiToolResult> {
       },
     });
     const { result, taskId } = await abort.orGivenUp(answered, () => givenUp(entry.server, details.taskId ?? ""));
-    return await piResult(result, { ...call, details: taskId === undefined ? details : { ...details, taskId } });
+    const whole = await piResult(result, { ...call, details: taskId === undefined ? details : { ...details, taskId } });
+    const withheld = result.isError === true ? await whyWithheld(call) : undefined;
+    if (withheld !== undefined) whole.content.push({ type: "text", text: withheld });
+    return whole;
   } catch (error) {
-    throw error instanceof ServerError ? inFull(error, call) : error;
+    throw error instanceof ServerError ? await inFull(error, call) : error;
   } finally {
     // A task that was given up goes on for a moment, and its row is done by then.
     pace.end();
@@ -83,15 +86,31 @@ export async function callTool(call: PiCall): Promise<PiToolResult> {
 const MISSING_CAPABILITY = -32021;
 
 /** The error with what the model may make something of: that nobody could be asked, and the end of the server's stderr. */
-function inFull(error: ServerError, { whyNobody }: PiCall): Error {
+async function inFull(error: ServerError, call: PiCall): Promise<Error> {
+  const { whyNobody } = call;
   const { cause, stderrTail } = error;
-  const failed = isRecord(cause) && cause["kind"] === "rpc-error" ? cause["error"] : undefined;
+  const kind = isRecord(cause) ? cause["kind"] : undefined;
+  const failed = isRecord(cause) && kind === "rpc-error" ? cause["error"] : undefined;
   const isMissing = isRecord(failed) && failed["code"] === MISSING_CAPABILITY;
+  const withheld = kind === "rpc-error" ? await whyWithheld(call) : undefined;
   const notes = [
+    ...(withheld !== undefined ? [withheld] : []),
     ...(isMissing && whyNobody !== undefined ? [whyNobody] : []),
-    ...(stderrTail ? [`The end of what the server wrote to stderr:\n${terminalText(stderrTail)}`] : []),
+    // A call that was given up had nothing to do with what the server wrote.
+    ...(stderrTail && kind !== "cancelled"
+      ? [`The end of what the server wrote to stderr:\n${terminalText(stderrTail)}`]
+      : []),
   ];
   return notes.length === 0 ? error : new Error([error.message, ...notes].join("\n"), { cause: error });
+}
+
+/** Servers keep tools from clients that can't ask their user, and say of one that there is no such tool. */
+async function whyWithheld({ entry, runtime, whyNobody }: PiCall): Promise<string | undefined> {
+  if (whyNobody === undefined) return undefined;
+  // What is wrong with the server besides has been told by the call itself.
+  const drift = await runtime.compareWithServer(entry.server).catch(() => undefined);
+  const isGone = drift?.tools.some(({ tool, change }) => tool === entry.tool && change === "removed");
+  return isGone ? `The server has no such tool for this session: ${whyNobody}` : undefined;
 }
 
 interface ResultContext extends Pick<PiCall, "entry" | "store" | "readResourceTool"> {
@@ -130,8 +149,10 @@ function shownTask(taskId: string): string {
 /** UTF-16 units of what a server says of its progress: it may say that often. */
 const MAX_PROGRESS_LENGTH = 200;
 
-/** `3/10 unpacking`, as much of it as the server says. */
+/** `3/10 unpacking`, as much of it as the server says; a number alone says nothing beside a message. */
 function progressText({ progress, total, message }: CallProgress): string {
   const counted = total === undefined ? `${progress}` : `${progress}/${total}`;
-  return message === undefined ? `Progress ${counted}` : `${counted} ${shortLine(message, MAX_PROGRESS_LENGTH)}`;
+  if (message === undefined) return `Progress ${counted}`;
+  const said = shortLine(message, MAX_PROGRESS_LENGTH);
+  return total === undefined ? said : `${counted} ${said}`;
 }

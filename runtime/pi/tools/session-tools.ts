@@ -40,7 +40,7 @@ export function sessionTools(
       const exposure = exposureOf(table, entry);
       if (!isWanted(exposure)) return [];
       const definition = table.definition(entry.name);
-      if (!definition.ok) diagnostics.push(definition.diagnostic);
+      if (!definition.ok) diagnostics.push({ ...definition.diagnostic, server: server.name });
       if (!definition.ok || definition.value === undefined) return [];
       return compiledTool(toolFields({ entry, definition: definition.value, namespace, exposure }), entry, around);
     });
