@@ -110,6 +110,8 @@ export class Connections {
 
   /** Ends the connection to a server and what it started; requests under way fail. The next need opens another. */
   async disconnect(server: string): Promise<void> {
+    // One that another runtime has taken over is that one's to end.
+    if (this.#pool.isTaken(server)) return;
     const open = this.#pool.peek(server);
     if (open !== undefined) endedOnPurpose.add(open);
     await this.#pool.drop(server);

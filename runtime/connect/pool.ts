@@ -35,6 +35,8 @@ export interface Pool {
   peek(server: string): Connection | undefined;
   /** Keeps the server's connection open, idle or not, until the returned function is called. */
   lease(server: string): () => void;
+  /** Whether another pool serves the server now. */
+  isTaken(server: string): boolean;
   /** Closes one server's connection; the next need opens another. */
   drop(server: string): Promise<void>;
   /**
@@ -124,6 +126,10 @@ class ConnectionPool implements Pool {
       const entry = this.#find(server);
       if (entry !== undefined) entry.owner.#restIfIdle(server, entry);
     };
+  }
+
+  isTaken(server: string): boolean {
+    return this.#successor !== undefined && this.#entries.get(server)?.owner !== this;
   }
 
   async drop(server: string): Promise<void> {

@@ -73,12 +73,18 @@ async function renderResource(resource: Resource, encoded: EncodedNotes): Promis
 
 function describeLink(link: ResourceLink, context: BlockContext): string {
   const size = typeof link.size === "number" ? formatSize(link.size) : undefined;
-  const details = [link.mimeType, size].filter((detail) => detail !== undefined).join(", ");
+  const details = [textIn(link.mimeType), size].filter((detail) => detail !== undefined).join(", ");
   const tool = context.readResourceTool;
   const where =
     tool === undefined ? `From server "${context.server}"` : `Read it with ${tool} (server "${context.server}")`;
-  const description = link.description === undefined ? "" : `: ${link.description}`;
-  return `[Resource ${link.uri} "${link.title ?? link.name}"${details === "" ? "" : ` (${details})`}${description}. ${where}]`;
+  const description = textIn(link.description);
+  const told = `${details === "" ? "" : ` (${details})`}${description === undefined ? "" : `: ${description}`}`;
+  return `[Resource ${link.uri} "${textIn(link.title) ?? link.name}"${told}. ${where}]`;
+}
+
+/** What a server left out, or sent as something else, isn't told. */
+function textIn(member: unknown): string | undefined {
+  return typeof member === "string" ? member : undefined;
 }
 
 interface EncodedNotes {

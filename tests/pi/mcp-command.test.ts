@@ -60,6 +60,7 @@ test("status shows every server, and wrong usage what was meant", LONG, async ()
     / {2}defined at mcp\.json:3:5\n {2}stdio, legacy 2025-11-25\n {2}echo {2}codemode {2}\d+ tokens\n {2}wipe {2}hidden/,
   );
   const rows: [command: string, answer: string][] = [
+    ["/mcp help", "/mcp: the panel"],
     ["/mcp statsu", "there is no /mcp statsu; did you mean /mcp status?"],
     ["/mcp status dosc", 'there is no server "dosc"; did you mean "docs"?'],
     ["/mcp disable dosc", 'there is no server "dosc"; did you mean "docs"?'],

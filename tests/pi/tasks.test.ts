@@ -113,7 +113,9 @@ describe.each(["modern", "legacy"])("%s", (ERA) => {
     pi.send({ type: "abort" });
     const ended = await pi.tool();
     expect(ended).toMatchObject({ isError: true });
-    expect(textOf(ended)).toContain("task t-2 is being cancelled at its server");
+    expect(textOf(ended)).toContain(
+      "task t-2 is being cancelled at its server; where the session ended instead, it goes on",
+    );
     await eventually(() => tasks.sent("tasks/cancel") === 1, "the cancellation");
     await eventually(() => pi.notices().length > 0, "a notice");
     expect(pi.notices()[0]).toMatch(/task t-2; it was cancelled$/);

@@ -8,7 +8,7 @@ import { AgentFolder, add, connected, guarded, SERVER, signedIn } from "./auth-s
 
 const root = join(import.meta.dirname, "../..");
 const nodeFolder = join(root, "node_modules/node/bin");
-const pi = join(root, "node_modules/@earendil-works/pi-coding-agent/dist/cli.js");
+const pi = join(root, "node_modules/@earendil-works/pi-coding-agent/dist/bundle/cli.js");
 
 interface Run {
   readonly status: number | null;

@@ -126,6 +126,12 @@ test("whatever JSON a server sends, a model can read what is made of it", async 
   );
 });
 
+test("a link whose other members are no text is still one", async () => {
+  const odd = { toString: null };
+  const link = { type: "resource_link", uri: "x:a", name: "a", title: odd, mimeType: odd, description: odd, size: odd };
+  expect(await textFor({ content: [link] })).toBe('[Resource x:a "a". From server "docs"]');
+});
+
 test("structured content that nests without end is named, not thrown over", async () => {
   const nested = JSON.parse(`${"[".repeat(50_000)}${"]".repeat(50_000)}`);
   expect(await textFor({ content: [], structuredContent: nested })).toMatch(/^\[JSON that can't be shown: /);

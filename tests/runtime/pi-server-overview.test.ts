@@ -156,6 +156,7 @@ test("completion offers what there is, at each place", async () => {
     "enable ",
     "disable ",
     "exposure ",
+    "help",
   ]);
   expect(await values("log")).toEqual(["login ", "logout "]);
   // What is whole needs no list, which would take the first Enter.
@@ -164,6 +165,7 @@ test("completion offers what there is, at each place", async () => {
   expect(await values("exposure docs codem")).toEqual(["exposure docs codemode", "exposure docs codemode-deferred"]);
   expect(await values("nonsense ")).toBeNull();
   expect(await values("constructor ")).toBeNull();
+  expect(await values("help ")).toBeNull();
   expect(await values("login ")).toEqual(["login remote"]);
   expect(await values("enable ")).toEqual(["enable off"]);
   expect(await values("reconnect do")).toEqual(["reconnect docs", "reconnect dots"]);

@@ -115,6 +115,8 @@ describe("a runtime that makes way for another", () => {
     expect((await slow).text).toBe("slept");
     // Whoever still has the first one asks the same process.
     await before.call("docs", "echo", {});
+    await before.disconnect("docs");
+    expect(after.status("docs").state.kind).toBe("connected");
     expect(heard).toEqual(["docs"]);
     expect(stub.starts()).toBe(starts);
     // It ends with the second one, and what is said of the end is said once.
@@ -155,12 +157,17 @@ describe("a runtime that makes way for another", () => {
     const { stub, project } = await started();
     const before = await project.runtime();
     await before.compareWithServer("docs");
-    stub.set({ tools: [tool("echo", "Does it otherwise")] });
+    stub.set({ tools: [tool("list_changed", "Is new")] });
     await project.compileInProcess();
     const after = await project.runtime();
     await before.retire(after);
     await eventually(() => after.status("docs").drift !== undefined, "the comparison");
     expect(after.status("docs").drift?.tools).toEqual([]);
+    const lists = stub.lists();
+    await after.call("docs", "list_changed", {});
+    await eventually(() => stub.lists() > lists, "another comparison");
+    await before.call("docs", "echo", {}).catch(() => undefined);
+    expect(stub.lists()).toBe(lists + 1);
     expect(project.codes()).not.toContain("tools-drifted");
   });
 

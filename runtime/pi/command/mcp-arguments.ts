@@ -7,6 +7,7 @@ import { nearest } from "../../../schemas/nearest.ts";
 
 export type McpRequest =
   | { readonly kind: "overview" }
+  | { readonly kind: "help" }
   | { readonly kind: "status"; readonly server: string | undefined }
   | { readonly kind: ServerVerb; readonly server: string | undefined }
   | { readonly kind: "enable" | "disable"; readonly server: string | undefined; readonly inProject: boolean }
@@ -34,12 +35,15 @@ export const SUBCOMMANDS: Readonly<Record<string, string>> = {
   enable: "turn a server on, for all projects or (--project) for this one",
   disable: "turn a server off, for all projects or (--project) for this one",
   exposure: "how the tools of a server, or one of them, reach the model",
+  help: "what can be typed after /mcp",
 };
+
+const HELP = new Set(["help", "--help", "-h"]);
 
 export const TOOL_EXPOSURES: readonly (Exposure | "inherit")[] = [...EXPOSURES, "inherit"];
 
 export const USAGE = [
-  "/mcp                                              the panel; without a terminal the same as /mcp status",
+  "/mcp: the panel; without a terminal the same as /mcp status",
   "/mcp status [server]",
   "/mcp login|logout|reconnect|compile [server]",
   "/mcp enable|disable [server] [--project]",
@@ -56,6 +60,7 @@ export function readMcpArguments(text: string): McpRequest {
   const [verb, ...rest] = words.filter((word) => word !== IN_PROJECT);
   if (verb === undefined)
     return inProject ? usage(`${IN_PROJECT} goes with enable, disable and exposure`) : { kind: "overview" };
+  if (HELP.has(verb) || rest.some((word) => word === "--help")) return { kind: "help" };
   if (!Object.hasOwn(SUBCOMMANDS, verb)) {
     const close = nearest(verb, Object.keys(SUBCOMMANDS));
     return usage(`there is no /mcp ${verb}${close === undefined ? "" : `; did you mean /mcp ${close}?`}`);

@@ -26,11 +26,15 @@ export async function completeMcp(session: PiSession, prefix: string): Promise<C
 }
 
 function subcommands(): Completion[] {
-  return Object.entries(SUBCOMMANDS).map(([label, description]) => ({ value: `${label} `, label, description }));
+  return Object.entries(SUBCOMMANDS).map(([label, description]) => ({
+    value: label === "help" ? label : `${label} `,
+    label,
+    description,
+  }));
 }
 
 async function following(session: PiSession, verb: string, given: readonly string[]): Promise<Completion[]> {
-  if (!Object.hasOwn(SUBCOMMANDS, verb)) return [];
+  if (!Object.hasOwn(SUBCOMMANDS, verb) || verb === "help") return [];
   const [server, ...rest] = given.filter((word) => word !== IN_PROJECT);
   if (server === undefined) {
     const { rows } = await currentServers(session);

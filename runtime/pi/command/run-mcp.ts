@@ -41,6 +41,8 @@ export async function runMcp(text: string, around: McpSurroundings): Promise<voi
       const { showPanel } = await import("../panel/panel.ts");
       return showPanel(around, sessionActions(around));
     }
+    case "help":
+      return say(around, USAGE, "info");
     case "usage":
       return say(around, `${request.message}\n${USAGE}`, "warning");
     case "status":
@@ -50,7 +52,7 @@ export async function runMcp(text: string, around: McpSurroundings): Promise<voi
   }
 }
 
-type Action = Exclude<McpRequest, { readonly kind: "overview" | "usage" | "status" }>;
+type Action = Exclude<McpRequest, { readonly kind: "overview" | "help" | "usage" | "status" }>;
 
 async function act(request: Action, around: McpSurroundings): Promise<void> {
   const name = await chosenServer(request, around);

@@ -133,8 +133,10 @@ async function piResult(result: CallToolResult, context: ResultContext): Promise
   };
 }
 
+/** Which of the two it is turns out only later: this stays with the conversation. */
 function givenUp(server: string, taskId: string): Error {
-  return new Error(`server "${server}": cancelled; task ${shownTask(taskId)} is being cancelled at its server`);
+  const fate = "is being cancelled at its server; where the session ended instead, it goes on and can be resumed";
+  return new Error(`server "${server}": cancelled; task ${shownTask(taskId)} ${fate}`);
 }
 
 function taskPrefix(taskId: string | undefined): string {
