@@ -157,7 +157,9 @@ test('with "codemode.mode": "only" in Pi\'s settings the model is told of every 
 test("calls pass Pi's gates, carry their parent, and are shown as they run", async () => {
   const code = `const all = await Promise.allSettled(["fine", "forbidden"].map((text) => tools.mcp__docs__echo({ text })));
     return all.map((one) => one.status + (one.reason?.message ?? ""))`;
-  const { pi, ends, stub, workspace, results } = await running([code], { extensions: [GATE] });
+  // Longer than a row that changes waits before it is shown.
+  const slow = new Stub({ tools: [tool("echo")], delayMs: { "tools/call": 300 } });
+  const { pi, ends, stub, workspace, results } = await running([code], { extensions: [GATE], stub: slow });
   expect(results[0]).toContain('["fulfilled","rejectedthe gate said no"]');
   const nested = pi.ended.filter(({ parentToolCallId }) => parentToolCallId === ends[0]!.toolCallId);
   expect(nested.map(({ toolName, isError }) => [toolName, isError]).sort()).toEqual([
