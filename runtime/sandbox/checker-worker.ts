@@ -60,7 +60,8 @@ async function open(): Promise<ScriptCheck> {
   useCompileCache();
   const { openScriptCheck } = (await import(checkModule)) as ScriptCheckModule;
   const check = await openScriptCheck();
-  await new Promise((resolve) => setImmediate(resolve));
+  // The module came without a turn of the event loop, and a question that is here takes a whole one to be seen.
+  await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
   // Reads and binds the library, so that the script that is coming needn't wait for that. One that is here does it itself.
   if (!isAsked) check.check({ source: "", tools: [], hostTools: "", hostGlobals: "", broken: false });
   return check;
