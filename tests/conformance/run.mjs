@@ -1,7 +1,6 @@
 // Runs the official MCP client suite against pimcp: every scenario by itself, at each protocol revision it belongs to, a few at
 // a time. `expected-failures.json` names what is known to fail and why; a failure that isn't there fails the run, and so
-// does a success that is. Writes RESULTS.md. Names as arguments run those scenarios alone and write nothing. `--direct` starts the
-// client through its npm script for the first run alone, and as a program for the others: npm takes as long to start as it does.
+// does a success that is. Writes RESULTS.md. Names as arguments run those scenarios alone and write nothing.
 import { spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,9 +13,6 @@ const root = join(folder, "..", "..");
 const suite = join(root, "node_modules", "@modelcontextprotocol", "conformance");
 /** The suite needs Node 22; the client it starts runs on the user's. */
 const node22 = join(root, "node_modules", "node", "bin", process.platform === "win32" ? "node.exe" : "node");
-const NPM_CLIENT = "npm run --silent conformance:client --";
-/** The suite hands its words to a shell. */
-const DIRECT_CLIENT = [process.execPath, join(folder, "client.mjs")].map((path) => `"${path}"`).join(" ");
 /** Mostly they wait for each other's processes to start. */
 const PARALLEL = 4;
 const TIMEOUT_MS = 30_000;
@@ -24,8 +20,7 @@ const TIMEOUT_MS = 30_000;
 const REVISIONS = ["2025-11-25", "2026-07-28"];
 
 const started = performance.now();
-const direct = process.argv.includes("--direct");
-const asked = process.argv.slice(2).filter((word) => word !== "--direct");
+const asked = process.argv.slice(2);
 const types = mkdtempSync(join(tmpdir(), "pimcp-suite-types-"));
 const scenarios = (await listScenarios()).filter(({ name }) => asked.length === 0 || asked.includes(name));
 if (scenarios.length === 0) throw new Error("the suite lists no such scenario");
@@ -53,14 +48,14 @@ function revisionsFor(listed) {
   return ours.length > 0 ? ours : listed.slice(-1);
 }
 
-async function runOne({ name, revision }, index) {
+async function runOne({ name, revision }) {
   const output = mkdtempSync(join(tmpdir(), "pimcp-suite-"));
   try {
     // `--force`: extensions are on no timeline, and would be skipped.
     const { status, stdout, stderr } = await run([
       "client",
       "--command",
-      direct && index > 0 ? DIRECT_CLIENT : NPM_CLIENT,
+      "npm run --silent conformance:client --",
       "--scenario",
       name,
       "--spec-version",
@@ -122,7 +117,7 @@ async function inParallel(items, act) {
   const outcomes = [];
   let next = 0;
   const worker = async () => {
-    for (let index = next++; index < items.length; index = next++) outcomes[index] = await act(items[index], index);
+    for (let index = next++; index < items.length; index = next++) outcomes[index] = await act(items[index]);
   };
   await Promise.all(Array.from({ length: PARALLEL }, worker));
   return outcomes;
