@@ -14,6 +14,7 @@ const node = process.env.PI_NODE ?? join(NODE_22, process.platform === "win32" ?
 /** What `pi` is. PI_CLI names another one, such as dist/cli.js. */
 const PI = process.env.PI_CLI ?? join(root, "node_modules/@earendil-works/pi-coding-agent/dist/bundle/cli.js");
 const PROVIDER = fileURLToPath(new URL("./pi-provider.mjs", import.meta.url));
+export const BY_HAND = fileURLToPath(new URL("./pi-by-hand.mjs", import.meta.url));
 export const PIMCP = join(dist, "runtime", "pi", "extension.ts");
 
 export const TOOLS_PER_SERVER = 30;
@@ -76,7 +77,12 @@ export async function run(at, { extensions, answers, timeoutMs = 120_000 }) {
   const started = Date.now();
   const child = spawn(node, [PI, ...args, "--provider", "scripted", "--model", "one", "--mode", "json", "-p", "go"], {
     cwd: at.project,
-    env: { ...environment(at), PI_BENCH_ANSWERS: JSON.stringify(answers), PI_BENCH_LOG: log },
+    env: {
+      ...environment(at),
+      PI_BENCH_ANSWERS: JSON.stringify(answers),
+      PI_BENCH_BY_HAND: JSON.stringify({ entry: at.entry, tool: at.tool }),
+      PI_BENCH_LOG: log,
+    },
     stdio: ["ignore", "ignore", "pipe"],
   });
   let stderr = "";

@@ -6,7 +6,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
-import { PIMCP, run, SERVER_START_MS, TOOLS_PER_SERVER, workspace } from "./pi-runs.mjs";
+import { BY_HAND, PIMCP, run, SERVER_START_MS, TOOLS_PER_SERVER, workspace } from "./pi-runs.mjs";
 import { rawClient } from "./raw-client.mjs";
 
 const ROUNDS = Number(process.env.ROUNDS ?? 11);
@@ -33,6 +33,19 @@ const ways = {
     topLevel: { codemode: { typecheck: "off" } },
     extensions: [PIMCP],
     compiled: true,
+    call: script,
+  },
+  "pimcp, its own script engine": {
+    settings: withoutBuiltIn,
+    topLevel: { codemode: { engine: "pimcp" } },
+    extensions: [PIMCP],
+    compiled: true,
+    call: script,
+  },
+  // No MCP, but an extension's one tool that starts one server when it is called.
+  "by hand": {
+    settings: { ...withoutBuiltIn, defaultTools: ["+codemode"] },
+    extensions: [BY_HAND],
     call: script,
   },
   // The script has to be callable in the first request; Pi activates the tool only once a server is connected.
@@ -171,7 +184,7 @@ try {
     `Pi 1.6.0 on Node 22, ${cpus().length} cores, ${load}; medians of ${ROUNDS} rounds, differences are medians of each round's.`,
   );
   console.log(
-    `${TOOLS_PER_SERVER} tools a server, which takes ${SERVER_START_MS} ms to start. Processes and memory (resident, of Pi and all it started) are those there were by then. Allowed: a first request ${ALLOWED_MS} ms after one without MCP, and no process. A server by itself takes ${show(own)} ms from its process's start to the answer to a call, which is what the result after the first request is held to.\n`,
+    `${TOOLS_PER_SERVER} tools a server, which takes ${SERVER_START_MS} ms to start. Processes and memory (resident, of Pi and all it started) are those there were by then. Allowed: a first request ${ALLOWED_MS} ms after one without MCP, and no process. A server by itself takes ${show(own)} ms from its process's start to the answer to a call. "By hand" is one tool of a small extension, which starts its server when it is called: that server's own start and Pi, which the result after the first request is held to.\n`,
   );
   console.log(
     "| servers | MCP by | first request, ms | over none, ms | CPU of Pi over none, ms | processes | MB | result of one server's tool, ms | ms after the first request | processes | MB |",
