@@ -166,7 +166,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       ...LOGIN_OPTION,
       ...TRACE_OPTION,
     },
-    details: RUN_DETAILS,
+    details: `${RUN_DETAILS}\n\n${ANSWERS_DETAILS}`,
     load: () => import("./run-command.ts"),
   },
   {
@@ -263,7 +263,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     operands: "",
     summary: "write a starter mcp.json",
     arity: [0, 0],
-    options: {},
+    options: { config: { type: "string", value: "FILE", help: "write this file instead of mcp.json" } },
     load: () => import("./init-command.ts"),
   },
 ];

@@ -68,8 +68,12 @@ export async function callTool(
   return taskId === undefined ? interpreted : { ...interpreted, taskId };
 }
 
-/** Gets ready for a call of the tool, as far as that can be done without its arguments. Rejects when the server can't be reached. */
+/**
+ * Gets ready for a call of the tool, as far as that can be done without its arguments and without a request over HTTP: the
+ * settings may have changed since they were compiled. Rejects when the server's process can't be used.
+ */
 export async function readyForCall({ table, connections }: CallContext, entry: ToolEntry): Promise<void> {
+  if (!(await connections.startsProcess(entry.server))) return;
   const connected = connections.get(entry.server).then(() => undefined);
   // First of all the server's process is to be started; while it starts there is time for what a check of arguments takes.
   await settled(
@@ -93,8 +97,7 @@ async function refuseDrifted(
   entry: ToolEntry,
   signal?: AbortSignal,
 ): Promise<void> {
-  await connections.get(entry.server, signal);
-  const found = await drift.settled(entry.server);
+  const found = await drift.settled(await connections.get(entry.server, signal));
   const why = found ? changeOf(entry, found) : "the server would not list its tools";
   if (why === undefined) return;
   const message = `tool "${entry.tool}" of "${entry.server}" is not known to be what was compiled: ${why}`;

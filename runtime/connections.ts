@@ -3,8 +3,8 @@
  * `mcp.json` holds at that moment and the era that was compiled. An open connection keeps the settings it was opened
  * with. Failures become `ServerError`. Nothing here is loaded until the first call.
  */
+import { isDeepStrictEqual } from "node:util";
 import type { ToolTable } from "../schemas/artifacts/tool-table.ts";
-import { canonicalJson } from "../schemas/canonical.ts";
 import { connectionDigest, settingsDigest } from "../schemas/config/digest.ts";
 import { type Configuration, type ServerConfig, serversOfScope } from "../schemas/config/server-config.ts";
 import { type Diagnostic, diagnostic } from "../schemas/diagnostic.ts";
@@ -24,7 +24,7 @@ import type { EraVerdict } from "./connect/verdict.ts";
 import type { ServerError } from "./errors.ts";
 import { type OwnServer, withOwnServers } from "./own-servers.ts";
 import { type Question, questionOf } from "./questions.ts";
-import { entryOf, mistakeAbout, UNUSABLE } from "./server-entry.ts";
+import { entryOf, howReached, mistakeAbout, UNUSABLE } from "./server-entry.ts";
 import { serverError, unopened } from "./server-error.ts";
 import type { ServerStates } from "./server-states.ts";
 
@@ -122,6 +122,8 @@ export class Connections {
   async get(server: string, signal?: AbortSignal): Promise<Connection> {
     const outcome = await this.#pool.get(server, signal);
     if (!outcome.ok) throw unopened(server, outcome);
+    // One that was taken over before it was open, or that the runtime which took over has opened, is told here alone.
+    this.#latest.set(server, outcome.connection);
     return outcome.connection;
   }
 
@@ -134,6 +136,12 @@ export class Connections {
   async digest(server: string): Promise<string | undefined> {
     const config = entryOf(await this.#current(), server);
     return "severity" in config ? undefined : connectionDigest(config);
+  }
+
+  /** Whether connecting starts a process of ours, by the configuration as it is now. */
+  async startsProcess(server: string): Promise<boolean> {
+    const config = entryOf(await this.#current(), server);
+    return !("severity" in config) && config.transport.kind === "stdio";
   }
 
   /** What the configuration said of tools that changed when it was last read. */
@@ -154,8 +162,7 @@ export class Connections {
     this.#configuration ??= before.#configuration;
     this.#signature ??= before.#signature;
     const configuration = await this.#current();
-    const isSameClient =
-      canonicalJson(this.#options.capabilities ?? {}) === canonicalJson(before.#options.capabilities ?? {});
+    const isSameClient = isDeepStrictEqual(clientOf(this.#options), clientOf(before.#options));
     const kept = [...before.#reached].filter(([server, how]) => {
       const config = entryOf(configuration, server);
       return isSameClient && !("severity" in config) && howReached(config) === how;
@@ -174,7 +181,7 @@ export class Connections {
 
   /** Takes the credentials that a server was given out of its JSON data. */
   discreet(server: string): <T>(value: T) => T {
-    const connection = this.#latest.get(server);
+    const connection = this.#pool.peek(server) ?? this.#latest.get(server);
     return (value) => connection?.redact(value).value ?? value;
   }
 
@@ -280,11 +287,10 @@ export class Connections {
   }
 }
 
+/** What of a runtime makes its connections other ones: what it tells servers, and what variables come to. */
+function clientOf({ capabilities = {}, env, homedir }: ConnectionsOptions) {
+  return { capabilities, env, homedir };
+}
+
 /** By whichever runtime of several that share them. */
 const endedOnPurpose = new WeakSet<Connection>();
-
-/** What of a server's settings makes a connection another one; who may see its tools doesn't. */
-function howReached(config: ServerConfig): string {
-  const { name, transport, baseDir, protocolVersion, tasks, requestTimeoutMs, probeTimeoutMs } = config;
-  return canonicalJson({ name, transport, baseDir, protocolVersion, tasks, requestTimeoutMs, probeTimeoutMs });
-}

@@ -18,6 +18,7 @@ const LIST_TIMEOUT_MS = 30_000;
 
 /** What is known of one server. */
 interface Watched {
+  readonly connection: Connection;
   /** The comparison under way or done; undefined where the server would not list its tools. */
   checked: Promise<Drift | undefined>;
   said: string;
@@ -54,6 +55,7 @@ export class DriftWatch {
     const before = this.#watched.get(server);
     clearTimeout(before?.timer);
     const watched: Watched = {
+      connection,
       said: before?.said ?? "",
       pauseMs: FIRST_PAUSE_MS,
       checked: Promise.resolve(undefined),
@@ -75,9 +77,14 @@ export class DriftWatch {
     };
   }
 
-  /** The comparison with the server's present connection; undefined when there was none or it failed. */
-  async settled(server: string): Promise<Drift | undefined> {
-    return this.#watched.get(server)?.checked;
+  /**
+   * The comparison with an open connection; undefined when it failed. One that another runtime watches is compared at each
+   * call, since its announcements aren't heard here.
+   */
+  settled(connection: Connection): Promise<Drift | undefined> {
+    const watched = this.#watched.get(connection.server);
+    const isWatched = watched?.connection === connection && !watched.isOver;
+    return isWatched ? watched.checked : this.#check(connection);
   }
 
   /** Every comparison that has been made, sorted by server. */
@@ -96,7 +103,8 @@ export class DriftWatch {
     watched.timer.unref();
   }
 
-  async #check(connection: Connection, watched: Watched): Promise<Drift | undefined> {
+  /** Says what it finds where the connection is watched. */
+  async #check(connection: Connection, watched?: Watched): Promise<Drift | undefined> {
     const { server } = connection;
     const compiled = this.#table.tools({ server, includeHidden: true }).flatMap(({ name }) => {
       const definition = this.#table.definition(name, { includeHidden: true });
@@ -111,6 +119,7 @@ export class DriftWatch {
     const found = compareTools(server, compiled, listing.list.entries);
     const drift: Drift = isOfClient(found, this.#capabilities) ? { ...found, isOfClient: true } : found;
     this.#known.set(server, drift);
+    if (watched === undefined) return drift;
     const state = canonicalJson(drift);
     if (drift.tools.length > 0 && state !== watched.said && !watched.isOver) this.#onNotice(driftNotice(drift));
     watched.said = state;

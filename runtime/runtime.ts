@@ -89,7 +89,10 @@ export interface Runtime {
   call(server: string, tool: string, args?: unknown, options?: CallOptions): Promise<ToolResult<unknown>>;
   /** Calls a tool found in the table; a result with `isError` is a result like any other. */
   callEntry(entry: ToolEntry, args: unknown, options?: EntryCallOptions): Promise<InterpretedResult>;
-  /** Gets ready for a call that is about to come: connects. Rejects when the server can't be reached. */
+  /**
+   * Gets ready for a call that is about to come: starts the server's process and connects to it. A server over HTTP is left
+   * alone until it is called. Rejects when the process can't be used.
+   */
   prepare(entry: ToolEntry): Promise<void>;
   /** Tasks that calls became, of this process and of earlier ones. */
   tasks(): Promise<Tasks>;
@@ -231,8 +234,7 @@ class ArtifactRuntime implements Runtime {
   async compareWithServer(server: string): Promise<Drift | undefined> {
     const live = await this.#alive(server, "tools/list");
     live.gate.server(server, "tools/list");
-    await live.connections.get(server);
-    return live.drift.settled(server);
+    return live.drift.settled(await live.connections.get(server));
   }
 
   status(server: string): ServerStatus {

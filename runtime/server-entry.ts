@@ -1,4 +1,5 @@
 /** A server's entry in the configuration, and what to say where it has none that can be used. */
+import { canonicalJson } from "../schemas/canonical.ts";
 import type { Configuration, Scope, ServerConfig } from "../schemas/config/server-config.ts";
 import type { Diagnostic, DiagnosticCode } from "../schemas/diagnostic.ts";
 import { placed } from "../schemas/placed.ts";
@@ -18,6 +19,12 @@ export function entryOf(configuration: Configuration, server: string): ServerCon
   if (config?.enabled) return config;
   const why = config ? "is disabled in mcp.json" : "is in no mcp.json that applies here";
   return { code: "unknown-server", severity: "error", message: `server "${server}" ${why}`, server, notes: [] };
+}
+
+/** What of a server's settings makes a connection another one; who may see its tools doesn't. */
+export function howReached(config: ServerConfig): string {
+  const { name, transport, baseDir, protocolVersion, tasks, requestTimeoutMs, probeTimeoutMs } = config;
+  return canonicalJson({ name, transport, baseDir, protocolVersion, tasks, requestTimeoutMs, probeTimeoutMs });
 }
 
 /**

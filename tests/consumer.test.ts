@@ -9,6 +9,8 @@ import { build } from "rolldown";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 const root = join(import.meta.dirname, "..");
+/** Types of another Node than ours: a program that doesn't skip declarations checks the package's against its own. */
+const NEWER_NODE = "@types/node@26";
 const server = (name: string) => join(root, "node_modules", "@modelcontextprotocol", name, "dist", "index.js");
 
 describe("a project that uses the packed package", () => {
@@ -19,10 +21,10 @@ describe("a project that uses the packed package", () => {
       encoding: "utf8",
       env: { ...process.env, PIMCP_CACHE_DIR: join(folder, "cache"), PI_CODING_AGENT_DIR: join(folder, "agent") },
     });
-  const tsc = (file: string) =>
+  const tsc = (file: string, packages = join(root, "node_modules"), ...options: string[]) =>
     run(process.execPath, [
       join(root, "node_modules", "typescript", "bin", "tsc"),
-      ...["-p", file, "--typeRoots", join(root, "node_modules", "@types")],
+      ...["-p", file, "--typeRoots", join(packages, "@types"), ...options],
     ]);
 
   beforeAll(() => {
@@ -44,7 +46,7 @@ describe("a project that uses the packed package", () => {
     writeFileSync(join(folder, "mcp.json"), JSON.stringify({ mcpServers: servers }));
     execFileSync(
       "npm",
-      ["install", "--silent", "--no-audit", "--no-fund", "--prefer-offline", join(folder, packed.trim())],
+      ["install", "--silent", "--no-audit", "--no-fund", "--prefer-offline", join(folder, packed.trim()), NEWER_NODE],
       {
         cwd: folder,
       },
@@ -76,6 +78,10 @@ describe("a project that uses the packed package", () => {
     expect(tsc("tsconfig.json").stdout).toBe("");
     // The built stubs lie beside no artifacts: those are found from the working folder.
     expectToWork("built/main.js");
+  });
+
+  test("type-checks with the types of a newer Node", () => {
+    expect(tsc("tsconfig.json", join(folder, "node_modules"), "--noEmit").stdout).toBe("");
   });
 
   test("works bundled into one file", async () => {

@@ -18,6 +18,8 @@ export class AfterFirstRequest {
 
   /** Runs `work` in this session's quiet moment; what was waiting for an earlier session's is dropped. */
   run(session: Pick<PiSession, "signal">, work: () => void): void {
+    // It ended before it had begun; another one may be waiting already.
+    if (session.signal.aborted) return;
     const begin = () => {
       clearTimeout(timer);
       if (this.#waiting === begin) this.#waiting = undefined;

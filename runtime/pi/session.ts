@@ -13,6 +13,7 @@ import type { Runtime } from "../runtime.ts";
 import { DialogQueue } from "./dialogs/dialog-queue.ts";
 import { activateDiscovery, neededDiscovery } from "./discovery/exposure.ts";
 import { sectionServers, serversSection } from "./discovery/servers-section.ts";
+import { inBackground } from "./in-background.ts";
 import type { Loadout } from "./loadout.ts";
 import { autoEnablesCodemode } from "./rare-settings.ts";
 import type { RegistrationOverride, Registrations } from "./registered/registered-servers.ts";
@@ -165,11 +166,13 @@ export class ArtifactSession implements PiSession {
     await this.#present(hasMessages(this.ctx) ? "all" : "told");
   }
 
-  /** Registers what `begin` left. */
+  /** Registers what `begin` left, and tells what goes wrong: a timer calls this, and Pi would end with what it throws. */
   complete(): void {
     if (this.#isComplete || this.signal.aborted) return;
-    this.#register("all");
-    this.#changed();
+    inBackground(this, "MCP tools that are found by search can't be registered", async () => {
+      this.#register("all");
+      this.#changed();
+    });
   }
 
   /** Takes what the runtime has to say: worth telling is what the user can do something about. */

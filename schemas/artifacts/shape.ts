@@ -87,7 +87,7 @@ export function isCatalog(value: unknown): value is CatalogFile {
 }
 
 export function isCatalogTool(value: unknown): value is CatalogTool {
-  return isRecord(value) && isString(value["name"]) && isString(value["tool"]);
+  return isShown(value) && isString(value["tool"]);
 }
 
 function isPrompt(prompt: unknown): boolean {

@@ -17,7 +17,10 @@ describe("help", () => {
     expect(code).toBe(0);
     expect(stderr).toBe("");
     const { options } = COMMANDS.find((command) => command.name === name)!;
-    for (const option of Object.keys({ ...options, ...COMMON_OPTIONS })) expect(stdout).toContain(`--${option}`);
+    for (const [option, { help }] of Object.entries({ ...COMMON_OPTIONS, ...options })) {
+      const line = stdout.split("\n").find((one) => one.startsWith(`  --${option} `));
+      expect(line).toContain(help.split(" ", 3).join(" "));
+    }
     expect(stdout.split("\n").filter((line) => line.length > 80)).toEqual([]);
   });
 

@@ -1,5 +1,6 @@
 /** A session that takes over what was compiled anew: in order, and without harm when it ends meanwhile. */
 import { expect, test } from "vitest";
+import { AfterFirstRequest } from "../../runtime/pi/after-first-request.ts";
 import { inBackground } from "../../runtime/pi/in-background.ts";
 import type { Loadout } from "../../runtime/pi/loadout.ts";
 import { ArtifactSession, type SessionOptions } from "../../runtime/pi/session.ts";
@@ -26,7 +27,7 @@ function loadout(): Opened {
   return Object.assign(made as unknown as Loadout, { closed: () => isClosed });
 }
 
-function session(reopen: () => Promise<Loadout>, first = loadout()) {
+function session(reopen: () => Promise<Loadout>, first = loadout(), register: SessionOptions["register"] = () => []) {
   const told: string[] = [];
   const options = {
     pi: {},
@@ -35,7 +36,7 @@ function session(reopen: () => Promise<Loadout>, first = loadout()) {
     registrationOverrides: new Map(),
     notices: [],
     reopen,
-    register: () => [],
+    register,
   };
   return { session: new ArtifactSession(options as unknown as SessionOptions), told };
 }
@@ -100,6 +101,33 @@ test("what goes wrong in the background is told while there is somebody to be to
   inBackground(one, "late work", fail);
   await Promise.resolve();
   expect(told).toEqual(["work: no"]);
+});
+
+test("tools that can't be registered later are told of and end nothing", async () => {
+  const register = () => {
+    throw new Error("no such exposure");
+  };
+  const { session: one, told } = session(async () => loadout(), loadout(), register);
+  one.complete();
+  await Promise.resolve();
+  expect(told).toEqual(["MCP tools that are found by search can't be registered: no such exposure"]);
+});
+
+test("a session that ended while it began leaves the quiet work of the next one alone", async () => {
+  let answers: (event: object) => void = () => undefined;
+  const quiet = new AfterFirstRequest({
+    on: (_: string, listener: typeof answers) => {
+      answers = listener;
+    },
+  } as never);
+  const [ended, next] = [session(async () => loadout()).session, session(async () => loadout()).session];
+  await ended.close();
+  const done: string[] = [];
+  quiet.run(next, () => done.push("next"));
+  quiet.run(ended, () => done.push("ended"));
+  answers({ message: { role: "assistant" } });
+  expect(done).toEqual(["next"]);
+  await next.close();
 });
 
 test("of many notices the latest are kept", () => {

@@ -113,6 +113,12 @@ describe("a call that is being written", () => {
     expect(madeReady([call, call])).toEqual(["mcp__docs__echo", "mcp__docs__echo"]);
   });
 
+  // Gone through once for each of its letters it would take half a minute.
+  test("with a word that is long, all in one piece", { timeout: 5000 }, () => {
+    const text = `"${"x".repeat(300_000)}"; mcp__docs__echo()`;
+    expect(madeReady([[codemode(text)]])).toEqual(["mcp__docs__echo"]);
+  });
+
   test("in whatever pieces it comes", () => {
     const text = `const a = tools.mcp__docs__echo_twice; await tools.mcp__more__echo({ text: "${"x".repeat(200)}" })`;
     fc.assert(

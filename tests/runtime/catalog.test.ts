@@ -92,6 +92,12 @@ describe("a catalog that nobody's compiler wrote", () => {
     expect(value?.tool("mcp__s__c")).toMatchObject({ x: 1 });
   });
 
+  test.each(["title", "description"])("a tool whose %s is no text is none", (member) => {
+    const { value } = readCatalog(file(tool("mcp__s__a"), tool("mcp__s__b", `,\n          "${member}": 5`)));
+    expect(value?.tool("mcp__s__a")).toMatchObject({ tool: "a" });
+    expect(value?.tool("mcp__s__b")).toBe("unreadable");
+  });
+
   test("a tool whose second name differs from its first is none", () => {
     const { value } = readCatalog(file(tool("mcp__s__a", ',\n          "name": "mcp__s__b"')));
     expect(value?.tool("mcp__s__a")).toBe("unreadable");

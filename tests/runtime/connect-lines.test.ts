@@ -1,6 +1,6 @@
 /** Lines out of chunks: the framing beneath every stdio server. */
 import fc from "fast-check";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { LineReader } from "../../runtime/connect/lines.ts";
 
 describe("framing", () => {
@@ -36,6 +36,7 @@ describe("framing", () => {
 
   test("each byte of a long line is copied once, in however many chunks it comes", () => {
     const concat = vi.spyOn(Buffer, "concat");
+    onTestFinished(() => concat.mockRestore());
     const chunk = Buffer.alloc(1000, 0x61);
     const lengths: number[] = [];
     const reader = new LineReader(1e9, {
@@ -46,17 +47,16 @@ describe("framing", () => {
     for (let n = 0; n < 20_000; n++) reader.push(chunk);
     reader.push(Buffer.from("\n"));
     const copied = concat.mock.results.reduce((sum, { value }) => sum + (value as Buffer).length, 0);
-    concat.mockRestore();
     expect(lengths).toEqual([20_000_000]);
     expect(copied).toBe(20_000_000);
   });
 
   test("a line that is being dropped keeps no more than its two ends", () => {
     const concat = vi.spyOn(Buffer, "concat");
+    onTestFinished(() => concat.mockRestore());
     const reader = new LineReader(5000, { onLine: () => {}, onOversize: () => {}, onOversizeEnd: () => {} });
     for (let n = 0; n < 1000; n++) reader.push(Buffer.alloc(1000, 0x61));
     const largest = Math.max(...concat.mock.results.map(({ value }) => (value as Buffer).length));
-    concat.mockRestore();
     expect(largest).toBeLessThan(10_000);
   });
 });

@@ -1,9 +1,9 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the notation of mcp.json
-import { mkdirSync, mkdtempSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { printableLine, printableTail, redact, redactData } from "../../runtime/connect/redact.ts";
 import { type ResolvedHttp, type ResolvedStdio, resolveServer } from "../../runtime/connect/resolve.ts";
 import type { ServerConfig, StdioSettings } from "../../schemas/config/server-config.ts";
@@ -67,6 +67,9 @@ describe("expandVariables", () => {
 
 const project = mkdtempSync(join(tmpdir(), "pimcp-project-"));
 const home = mkdtempSync(join(tmpdir(), "pimcp-home-"));
+afterAll(() => {
+  for (const folder of [project, home]) rmSync(folder, { recursive: true });
+});
 mkdirSync(join(project, "srv"));
 mkdirSync(join(home, "w"));
 

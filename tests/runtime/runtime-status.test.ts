@@ -1,9 +1,14 @@
 /** What a runtime knows of its connections, how one is ended on purpose, and how a runtime makes way for another. */
-import { describe, expect, test } from "vitest";
-import { ServerError } from "../../runtime/errors.ts";
+import { existsSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { RefusedError, ServerError } from "../../runtime/errors.ts";
+import type { Runtime } from "../../runtime/runtime.ts";
 import { Stub, tool } from "../cli/pimcp.ts";
-import { countProcesses, eventually } from "../servers/run.ts";
-import { RuntimeProject } from "./runtime-project.ts";
+import { scratchFolder } from "../scratch.ts";
+import { countProcesses, eventually, serversDir, startHttpStub } from "../servers/run.ts";
+import { compiled, RuntimeProject } from "./runtime-project.ts";
 
 const TOOLS = [tool("echo"), tool("sleep"), tool("hang"), tool("crash")];
 
@@ -171,6 +176,58 @@ describe("a runtime that makes way for another", () => {
     expect(project.codes()).not.toContain("tools-drifted");
   });
 
+  test("goes on refusing what changed, and only that, over connections that the other has", async () => {
+    const { stub, project } = await started({ startMs: 700 });
+    const before = await project.runtime({ onDrift: "block" });
+    const starts = stub.starts();
+    const call = before.call("docs", "echo", {});
+    await eventually(() => stub.starts() > starts, "the start of the server");
+    const after = await project.runtime();
+    await before.retire(after);
+    await call;
+    expect(await before.compareWithServer("docs")).toMatchObject({ tools: [] });
+    stub.set({ tools: [tool("echo", "Is new"), tool("sleep"), tool("hang"), tool("crash")] });
+    await after.disconnect("docs");
+    await before.call("docs", "sleep", { ms: 1 });
+    await expect(before.call("docs", "echo", {})).rejects.toThrow(RefusedError);
+  });
+
+  test("asks without what the server was given, also where it handed over what it was opening", async () => {
+    const url = pathToFileURL(join(serversDir, "asking.mjs")).href;
+    const begun = join(scratchFolder(), "begun");
+    const slowly = `fs.writeFileSync(${JSON.stringify(begun)}, ""); setTimeout(() => import(${JSON.stringify(url)}), 1500)`;
+    const project = await compiled({
+      s: { command: process.execPath, args: ["-e", slowly], env: { PASSWORD: "Who is there?" } },
+    });
+    const asked: unknown[] = [];
+    const elicitation = async ({ message }: Readonly<Record<string, unknown>>) => {
+      asked.push(message);
+      return { action: "accept", content: { name: "Ada" } };
+    };
+    const before = await project.runtime({ handlers: { elicitation } });
+    const after = await project.runtime({ handlers: { elicitation } });
+    rmSync(begun);
+    const call = before.call("s", "greet");
+    await eventually(() => existsSync(begun), "the start of the server");
+    await before.retire(after);
+    expect(after.status("s").state.kind).toBe("connecting");
+    expect((await call).text).toBe("hello Ada");
+    expect(asked).toEqual(["[redacted]"]);
+  });
+
+  test("keeps to itself what a variable of its own may have made, as a credential", async () => {
+    const { stub, project } = await started();
+    const env = (TOKEN: string) => ({ env: { ...project.surroundings.env, TOKEN } });
+    const before = await project.runtime(env("mine"));
+    await before.call("docs", "echo", {});
+    const starts = stub.starts();
+    const after = await project.runtime(env("yours"));
+    await before.retire(after);
+    expect(after.status("docs").state).toEqual({ kind: "idle" });
+    await after.call("docs", "echo", {});
+    expect(stub.starts()).toBe(starts + 1);
+  });
+
   test("keeps a connection that would be another one now until its calls are done", async () => {
     const { stub, project } = await started();
     const before = await project.runtime();
@@ -186,6 +243,36 @@ describe("a runtime that makes way for another", () => {
     expect((await slow).text).toBe("slept");
     await eventually(() => countProcesses(stub.marker) === 1, "the end of the first process");
     expect(after.status("docs").state.kind).toBe("connected");
+  });
+});
+
+describe("what is made ready for a call", () => {
+  const entryOf = (runtime: Runtime) => runtime.table.byTool("docs", "echo")!;
+
+  test("is the server's process, which the call finds, and nothing of one that has ended", async () => {
+    const { runtime, stub } = await started({ startMs: 300 });
+    const starts = stub.starts();
+    const ready = runtime.prepare(entryOf(runtime));
+    await eventually(() => stub.starts() > starts, "the start of the server");
+    await Promise.all([ready, runtime.call("docs", "echo", {})]);
+    expect(stub.starts()).toBe(starts + 1);
+    await runtime.disconnect("docs");
+    const late = expect(runtime.prepare(entryOf(runtime))).rejects.toThrow(ServerError);
+    await eventually(() => stub.starts() > starts + 1, "another start");
+    await runtime.close();
+    await late;
+    expect(countProcesses(stub.marker)).toBe(0);
+  });
+
+  test("is nothing over HTTP, though it was compiled as a process", async () => {
+    const { runtime, project } = await started();
+    const far = await startHttpStub({ tools: TOOLS });
+    onTestFinished(() => far.stop());
+    project.servers({ docs: { type: "http", url: far.url, headers: { authorization: "Bearer mine" } } });
+    await runtime.prepare(entryOf(runtime));
+    expect(far.log()).toEqual([]);
+    await runtime.call("docs", "echo", {});
+    expect(far.log()).not.toEqual([]);
   });
 });
 

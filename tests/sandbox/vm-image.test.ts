@@ -5,7 +5,7 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { homedir, hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { sandboxOf } from "./sandbox.ts";
 
 const dist = process.env["PIMCP_DIST"] ?? join(import.meta.dirname, "../../dist");
@@ -57,9 +57,11 @@ describe("the image", () => {
     // Where another language than at the build would move things about, if it got into the memory.
     const told = Object.getOwnPropertyDescriptor(globalThis, "navigator");
     Object.defineProperty(globalThis, "navigator", { value: { language: "x".repeat(1e6) }, configurable: true });
+    onTestFinished(() => {
+      if (told === undefined) Reflect.deleteProperty(globalThis, "navigator");
+      else Object.defineProperty(globalThis, "navigator", told);
+    });
     const other = await vmFromImage(module, image, hooks);
-    if (told === undefined) Reflect.deleteProperty(globalThis, "navigator");
-    else Object.defineProperty(globalThis, "navigator", told);
     const [left, right] = [one.engine.bytes(), other.engine.bytes()];
     const { seedAt } = image.header;
     expect(Buffer.compare(left.subarray(seedAt, seedAt + 8), right.subarray(seedAt, seedAt + 8))).not.toBe(0);

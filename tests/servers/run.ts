@@ -3,11 +3,12 @@
  * logged, and a count of processes that carry a marker in their command line.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
-import { homedir, tmpdir } from "node:os";
+import { readdirSync, readFileSync } from "node:fs";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ServerConfig } from "../../schemas/config/server-config.ts";
+import { scratchFolder } from "../scratch.ts";
 
 export const serversDir = fileURLToPath(new URL(".", import.meta.url));
 export const stubFile = join(serversDir, "stub.mjs");
@@ -51,7 +52,7 @@ export interface StubLog {
 
 /** A stub over stdio, with the log of what it was asked and a marker that its processes carry. */
 export function stub(options: Record<string, unknown>, changes: Partial<ServerConfig> = {}) {
-  const folder = mkdtempSync(join(tmpdir(), "pimcp-stub-"));
+  const folder = scratchFolder();
   const log = join(folder, "log");
   const marker = `stub-${folder.slice(folder.lastIndexOf("-") + 1)}`;
   const env = { STUB: JSON.stringify({ log, marker, ...options }) };
@@ -88,7 +89,7 @@ export async function startHttp(
   env: Record<string, string>,
   path = "/mcp",
 ): Promise<HttpServer> {
-  const log = join(mkdtempSync(join(tmpdir(), "pimcp-http-")), "log");
+  const log = join(scratchFolder(), "log");
   const child = spawn(process.execPath, [join(serversDir, script)], {
     env: { ...process.env, STUB_LOG: log, ...env },
     stdio: ["ignore", "pipe", "inherit"],

@@ -2,7 +2,7 @@
  * Tokens bound to a key (DPoP, RFC 9449): whoever copies one can't use it. The key is made when a person signs in and
  * stored with the tokens, since other processes go on using them.
  */
-import { createHash, type JsonWebKey, webcrypto } from "node:crypto";
+import { createHash, webcrypto } from "node:crypto";
 import type * as Sdk from "@modelcontextprotocol/client";
 import type { AuthContext, Challenge } from "./auth-context.ts";
 import { AuthError } from "./auth-error.ts";
@@ -31,28 +31,28 @@ export function wantsDpop({ oauth }: AuthContext, as: AuthorizationServer, chall
 }
 
 /** The key that stored tokens are bound to, where they are. */
-export function boundKey({ tokens, dpopKey }: Credentials): JsonWebKey | undefined {
+export function boundKey({ tokens, dpopKey }: Credentials): webcrypto.JsonWebKey | undefined {
   return tokens?.token_type?.toLowerCase() === "dpop" ? dpopKey : undefined;
 }
 
 export interface DpopKey {
   readonly session: Sdk.DpopSession;
-  readonly jwk: JsonWebKey;
+  readonly jwk: webcrypto.JsonWebKey;
 }
 
 export async function newDpopKey(sdk: typeof Sdk): Promise<DpopKey> {
   const { privateKey } = await webcrypto.subtle.generateKey(ALGORITHM, true, ["sign", "verify"]);
-  const jwk = (await webcrypto.subtle.exportKey("jwk", privateKey)) as JsonWebKey;
+  const jwk = await webcrypto.subtle.exportKey("jwk", privateKey);
   return { session: await dpopSession(sdk, jwk), jwk };
 }
 
 /** A session with a stored key. */
-export async function dpopSession(sdk: typeof Sdk, jwk: JsonWebKey): Promise<Sdk.DpopSession> {
+export async function dpopSession(sdk: typeof Sdk, jwk: webcrypto.JsonWebKey): Promise<Sdk.DpopSession> {
   const { crv, kty, x, y } = jwk;
   const publicJwk = { crv, kty, x, y } as { crv: string; kty: string; x: string; y: string };
   try {
     const [privateKey, publicKey] = await Promise.all([
-      webcrypto.subtle.importKey("jwk", jwk as webcrypto.JsonWebKey, ALGORITHM, false, ["sign"]),
+      webcrypto.subtle.importKey("jwk", jwk, ALGORITHM, false, ["sign"]),
       webcrypto.subtle.importKey("jwk", publicJwk, ALGORITHM, true, ["verify"]),
     ]);
     // RFC 7638: these members, in this order.

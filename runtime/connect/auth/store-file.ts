@@ -3,7 +3,7 @@
  * namespace and URL. Pure. Fields it doesn't know and entries of others come out as they went in; content it can't
  * read is refused, so that nobody overwrites it.
  */
-import { createHash, type JsonWebKey } from "node:crypto";
+import { createHash, type webcrypto } from "node:crypto";
 import { jsonIn } from "../../../schemas/json.ts";
 import { namespaceOf } from "../../../schemas/names.ts";
 import { isRecord } from "../../../schemas/record.ts";
@@ -47,7 +47,7 @@ export interface Credentials {
   readonly tokensExpireAt?: number;
   readonly discovery?: StoredDiscovery;
   /** The private key that DPoP tokens are bound to. Ours. */
-  readonly dpopKey?: JsonWebKey;
+  readonly dpopKey?: webcrypto.JsonWebKey;
   /** Scopes that a server asked for when nobody could be asked to grant them. Ours. */
   readonly wantedScope?: string;
   /**

@@ -44,7 +44,8 @@ export function startServersAhead(
     const before = written.get(part.contentIndex);
     if (before === undefined) return;
     const text = before + part.delta;
-    const unfinished = /\w*$/.exec(text)![0];
+    // From where a word begins: a long one without its end would be gone through once for each of its letters.
+    const unfinished = /(?<!\w)\w*$/.exec(text)![0];
     for (const [name] of text.slice(0, text.length - unfinished.length).matchAll(/mcp__\w+/g)) start(name);
     written.set(part.contentIndex, unfinished.slice(-MAX_NAME));
   });
