@@ -29,7 +29,7 @@ export interface CallContext {
   readonly drift: DriftWatch;
   readonly tasks: TaskCalls;
   /** `block` refuses tools whose definition changed since they were compiled, or can't be compared. */
-  readonly onDrift: () => Promise<DriftMode>;
+  readonly onDrift: () => DriftMode | Promise<DriftMode>;
   readonly onNotice: (notice: Diagnostic) => void;
 }
 
@@ -47,7 +47,10 @@ export async function callTool(
   const prepared = await prepareArguments(definition.inputSchema, args);
   if (!prepared.ok) throw new RefusedError(prepared.message, { ...entry, reason: "invalid-arguments" });
   if (prepared.notice !== undefined) context.onNotice(callNotice(entry, prepared.notice));
-  if ((await context.onDrift()) === "block") await refuseDrifted(context, entry, options.signal);
+  const onDrift = context.onDrift();
+  // Known but for the first call, and then nobody waits.
+  if ((typeof onDrift === "string" ? onDrift : await onDrift) === "block")
+    await refuseDrifted(context, entry, options.signal);
   const { onTask, onTaskResult } = options;
   const { result, taskId, forget } = await context.tasks.call({
     entry,

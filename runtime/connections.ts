@@ -61,6 +61,7 @@ export class Connections {
   readonly #begun = new WeakMap<Connection, () => void>();
   /** What the files say, without the servers beside them. */
   #configuration: Promise<Configuration> | undefined;
+  #onDrift: DriftMode | undefined;
   #auth: Auth | undefined;
   /** Of the files that `#configuration` was read from. */
   #signature: string | undefined;
@@ -144,9 +145,9 @@ export class Connections {
     return !("severity" in config) && config.transport.kind === "stdio";
   }
 
-  /** What the configuration said of tools that changed when it was last read. */
-  async onDrift(): Promise<DriftMode> {
-    return (await (this.#configuration ?? this.#current())).onDrift ?? "warn";
+  /** What the configuration said of tools that changed when it was last read; every call asks. */
+  onDrift(): DriftMode | Promise<DriftMode> {
+    return this.#onDrift ?? this.#current().then(({ onDrift = "warn" }) => onDrift);
   }
 
   /** Connections are closed as soon as nothing is under way on them. */
@@ -238,7 +239,9 @@ export class Connections {
       this.#signature = signature;
       this.#configuration = this.#load(this.#configuration);
     }
-    return withOwnServers(await this.#configuration, this.#options.servers ?? []);
+    const configuration = await this.#configuration;
+    this.#onDrift = configuration.onDrift ?? "warn";
+    return withOwnServers(configuration, this.#options.servers ?? []);
   }
 
   /** A file that can't be read or parsed, as in the middle of an edit, leaves the settings `before` it in force. */

@@ -94,7 +94,7 @@ export function openLive(options: LiveOptions): Live {
     drift,
     tasks: calls,
     onNotice,
-    onDrift: async () => options.onDrift ?? connections.onDrift(),
+    onDrift: () => options.onDrift ?? connections.onDrift(),
   };
   return {
     connections,

@@ -15,6 +15,9 @@ import { ServerError } from "../errors.ts";
 import type { TaskNotices } from "./task-notices.ts";
 import { readTaskState, type TaskGeneration, type TaskState } from "./task-state.ts";
 
+/** Here from the second call on: asking for a module anew takes as long as a small call. */
+const framing = import("@modelcontextprotocol/ext-tasks/core/v2");
+
 type JsonObject = Readonly<Record<string, JsonValue>>;
 type Members = Readonly<Record<string, unknown>>;
 
@@ -92,8 +95,7 @@ export function mayPass({ kind, code }: PeerFailure): boolean {
 
 /** `params` with the word that this client takes tasks, beside its other capabilities. */
 export async function takingTasks(params: Members, capabilities: Members): Promise<Record<string, unknown>> {
-  const framing = await import("@modelcontextprotocol/ext-tasks/core/v2");
-  const { CLIENT_CAPABILITIES_META_KEY_V2, withTaskCapabilityV2 } = framing;
+  const { CLIENT_CAPABILITIES_META_KEY_V2, withTaskCapabilityV2 } = await framing;
   const _meta = { [CLIENT_CAPABILITIES_META_KEY_V2]: capabilities as JsonObject };
   return withTaskCapabilityV2({ ...(params as JsonObject), _meta });
 }
