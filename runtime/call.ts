@@ -19,6 +19,7 @@ import type { DriftWatch } from "./drift-watch.ts";
 import { RefusedError, ServerError } from "./errors.ts";
 import type { TaskCalls, TaskHooks } from "./tasks/task-calls.ts";
 
+/** Long enough for a process to have been started, and shorter than servers mostly take to answer. */
 const WHILE_STARTING_MS = 150;
 
 export interface EntryCallOptions extends CallOptions, TaskHooks {}
@@ -77,12 +78,10 @@ export async function callTool(
  */
 export async function readyForCall({ table, connections }: CallContext, entry: ToolEntry): Promise<void> {
   if (!(await connections.startsProcess(entry.server))) return;
-  const connected = connections.get(entry.server).then(() => undefined);
+  const connected = connections.get(entry.server);
+  const isOver = () => undefined;
   // First of all the server's process is to be started; while it starts there is time for what a check of arguments takes.
-  await settled(
-    connected.catch(() => undefined),
-    WHILE_STARTING_MS,
-  );
+  await settled(connected.then(isOver, isOver), WHILE_STARTING_MS);
   const definition = table.definition(entry.name);
   if (definition.ok && definition.value !== undefined) await validatorFor(definition.value.inputSchema, "all");
   await connected;

@@ -6,9 +6,9 @@ import { createOutputStore } from "../../runtime/limits/output-store.ts";
 import { CallRows } from "../../runtime/pi/codemode/call-rows.ts";
 import { promptContent } from "../../runtime/pi/prompts/prompt-content.ts";
 import { messageText, shortLine, terminalLine, terminalText } from "../../runtime/pi/terminal-text.ts";
-import { callTool, type PiCall } from "../../runtime/pi/tools/call-tool.ts";
 import { toolFields } from "../../runtime/pi/tools/tool-definition.ts";
 import type { ToolEntry } from "../../schemas/artifacts/tool-table.ts";
+import { shownProgress } from "./shown-progress.ts";
 
 const NASTY = "a\u001b]0;evil\u0007\u009b2J\u202eb";
 const SHOWN = "a\\u001b]0;evil\\u0007\\u009b2J\\u202eb";
@@ -49,24 +49,8 @@ test("a tool is called something printable", () => {
 });
 
 test("progress is a short line, however much a server says", async () => {
-  const said: string[] = [];
-  const call: PiCall = {
-    entry: ENTRY,
-    args: {},
-    runtime: {
-      compareWithServer: async () => undefined,
-      callEntry: async (_entry, _args, options) => {
-        options?.onProgress?.({ progress: 1, total: 2, message: `${NASTY}\n${"x".repeat(1_000_000)}` });
-        return { result: { content: [] } } as never;
-      },
-    },
-    store: createOutputStore(),
-    signal: undefined,
-    ended: new AbortController().signal,
-    onLateEnd: () => undefined,
-    onUpdate: ({ content }) => void said.push(...content.map((block) => (block.type === "text" ? block.text : ""))),
-  };
-  await callTool(call);
+  const message = `${NASTY}\n${"x".repeat(1_000_000)}`;
+  const said = await shownProgress(ENTRY, (tell) => tell({ progress: 1, total: 2, message }));
   expect(said).toEqual([expect.stringMatching(/^1\/2 a\\u001b.*x…$/)]);
   expect(said[0]!.length).toBeLessThan(220);
 });

@@ -1,35 +1,17 @@
 /** What is shown of many changes in a short time, with a clock of the test's own. */
 import type { CodemodeToolDetails } from "@earendil-works/pi-coding-agent";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { createOutputStore } from "../../runtime/limits/output-store.ts";
 import { CallRows } from "../../runtime/pi/codemode/call-rows.ts";
-import { callTool, type PiCall } from "../../runtime/pi/tools/call-tool.ts";
+import type { ToolEntry } from "../../schemas/artifacts/tool-table.ts";
+import { shownProgress } from "./shown-progress.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 describe("the progress of a call", () => {
-  /** Calls a tool whose server says `run` of its progress. */
-  async function progress(run: (say: (progress: number) => void) => Promise<void>): Promise<string[]> {
-    const said: string[] = [];
-    await callTool({
-      entry: { name: "mcp__s__t", server: "s", tool: "t", maxOutputBytes: 1000 } as PiCall["entry"],
-      args: {},
-      runtime: {
-        compareWithServer: async () => undefined,
-        callEntry: async (_entry, _args, options) => {
-          await run((step) => options?.onProgress?.({ progress: step, total: 5000 }));
-          return { result: { content: [] } } as never;
-        },
-      },
-      store: createOutputStore(),
-      signal: undefined,
-      ended: new AbortController().signal,
-      onLateEnd: () => undefined,
-      onUpdate: ({ content }) => void said.push(...content.map((block) => (block.type === "text" ? block.text : ""))),
-    });
-    return said;
-  }
+  const entry = { name: "mcp__s__t", server: "s", tool: "t", maxOutputBytes: 1000 } as ToolEntry;
+  const progress = (run: (say: (progress: number) => void) => Promise<void>) =>
+    shownProgress(entry, (tell) => run((step) => tell({ progress: step, total: 5000 })));
 
   test("is shown ten times a second, however often a server tells of it, and the last of it always", async () => {
     const said = await progress(async (say) => {

@@ -60,7 +60,7 @@ export function readMcpArguments(text: string): McpRequest {
   const [verb, ...rest] = words.filter((word) => word !== IN_PROJECT);
   if (verb === undefined)
     return inProject ? usage(`${IN_PROJECT} goes with enable, disable and exposure`) : { kind: "overview" };
-  if (HELP.has(verb) || rest.some((word) => word === "--help")) return { kind: "help" };
+  if (HELP.has(verb) || rest.includes("--help")) return { kind: "help" };
   if (!Object.hasOwn(SUBCOMMANDS, verb)) {
     const close = nearest(verb, Object.keys(SUBCOMMANDS));
     return usage(`there is no /mcp ${verb}${close === undefined ? "" : `; did you mean /mcp ${close}?`}`);
